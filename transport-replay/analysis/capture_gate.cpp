@@ -36,7 +36,7 @@ bool CaptureGate::was_corrupt(const Observation& observation, Repetition repetit
 Sight CaptureGate::pass(const Observation& observation) {
     ++report_.packets;
     report_.bytes += observation.wire_length;
-    if (copies_.is_copy(observation)) {
+    if (copies_.active() && copies_.is_copy(observation)) {
         quality_.leave_out(observation);
         return {.now = report_.now, .handling = Handling::copy};
     }

@@ -26,7 +26,7 @@ public:
         if (carries_data(observation)) incasts_.observe(observation, packet);
     }
     // Asks for what follow() will read of packets that come soon: far ahead, nearer, near.
-    void prefetch(const Observation& far, const Observation& nearer, const Observation& near) const {
+    void prefetch(const Observation& far, const Observation& nearer, const Observation& near) {
         congestion_.prefetch_index(nearer);
         congestion_.prefetch(near);
         tracker_.prefetch(far, nearer, near);

@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::uint8_t kNobody = 0xff;
 constexpr std::size_t kAhead = 8;  // packets from one line that is asked for to the next
+constexpr std::size_t kStages = 3;  // of lines that lead to each other
 
 std::uint8_t one_of(std::uint64_t hash, std::size_t lanes) { return static_cast<std::uint8_t>(mix(hash) % lanes); }
 
@@ -138,9 +139,8 @@ void ShardedAnalysis::follow(ShardedBatch& batch, std::size_t number) {
         if (number == 0 && state.links.wants(batch.all_[i])) state.links.follow(batch.all_[i], batch.sights_[i]);
     }
     const std::size_t count = member.places.size();
-    const auto ahead = [&](std::size_t from, std::size_t places) -> const Observation& {
-        return batch.all_[member.places[std::min(from + places * kAhead, count - 1)]];
-    };
+    if (count != 0) member.places.insert(member.places.end(), kStages * kAhead, member.places.back());  // none is far ahead of the last
+    const auto ahead = [&](std::size_t from, std::size_t stages) -> const Observation& { return batch.all_[member.places[from + stages * kAhead]]; };
     std::uint32_t numbered = lane.numbered();
     for (std::size_t i = 0; i < count; ++i) {
         lane.prefetch(ahead(i, 3), ahead(i, 2), ahead(i, 1));

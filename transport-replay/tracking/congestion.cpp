@@ -76,7 +76,7 @@ std::optional<CongestionTracker::Index> CongestionTracker::place_for_flow() {
     for (std::size_t i = 0; i < kLookedAt; ++i) {
         const auto index = static_cast<Index>(mix(++drawn_) % flows_.size());
         const Flow& flow = flows_[index];
-        if (flow.marked == 0 && flow.reaction.bursts == 0 && (!found || flow.last_bin < flows_[*found].last_bin)) found = index;
+        if (!flow.marks.there() && (!found || flow.last_bin < flows_[*found].last_bin)) found = index;
     }
     if (!found) return {};
     Flow& flow = flows_[*found];
@@ -147,8 +147,9 @@ void CongestionTracker::count(Flow& flow, std::int64_t bin, std::uint32_t bytes)
 }
 
 void CongestionTracker::take_mark(const Observation& observation, Flow& flow, Pair& pair) {
-    if (flow.marked++ == 0) flow.first_marked = observation.frame;
-    flow.last_marked = observation.frame;
+    Flow::Marks& marks = flow.marks.made();
+    if (marks.count++ == 0) marks.first = observation.frame;
+    marks.last = observation.frame;
     ++pair.sums.ce_marked;
     if (!wants_cnp(observation)) return;
     ++pair.sums.marked;
@@ -224,7 +225,7 @@ void CongestionTracker::measure(Flow& flow, const Pair& pair, std::int64_t now_b
         }
     }
     if (found.bytes_before == 0 || found.bins_after == 0) return;
-    Reaction& sum = flow.reaction;
+    Reaction& sum = flow.marks.made().reaction;
     ++sum.bursts;
     sum.bytes_before += found.bytes_before;
     sum.bytes_after += found.bytes_after;
@@ -239,7 +240,7 @@ void CongestionTracker::add_peaks(Peaks& peaks) const {
 }
 
 CongestionReport CongestionTracker::finish(Instant now) {
-    for (const Flow& flow : flows_) pairs_[flow.pair].sums.packets += flow.packets;
+    flows_.for_each([&](const Flow& flow) { pairs_[flow.pair].sums.packets += flow.packets; });
     for (Pair& pair : pairs_) {
         expire(pair, now);
         for (const Moment& moment : pair.pending) pair.sums.undecided += moment.marks;
@@ -247,12 +248,13 @@ CongestionReport CongestionTracker::finish(Instant now) {
         pair.sums.other_way_seen = pair.sums.notifications > 0 || (other != pair_index_.end() && pairs_[other->second].sums.packets > 0);
         if (pair.sums.marked > 0 || pair.sums.notifications > 0) report_.pairs.push_back(pair.sums);
     }
-    for (Flow& flow : flows_) {
+    flows_.consume([&](Flow& flow) {
         const Pair& pair = pairs_[flow.pair];
         if (flow.bursts_measured != pair.bursts) measure(flow, pair, bin_of(now));
-        if (flow.marked == 0 && pair.sums.marked == 0 && pair.sums.notifications == 0) continue;
-        report_.flows.push_back({flow.key, flow.packets, flow.bytes, flow.marked, flow.first_marked, flow.last_marked, flow.reaction});
-    }
+        const Flow::Marks& marks = *flow.marks;
+        if (marks.count == 0 && pair.sums.marked == 0 && pair.sums.notifications == 0) return;
+        report_.flows.push_back({flow.key, flow.packets, flow.bytes, marks.count, marks.first, marks.last, marks.reaction});
+    });
     std::ranges::sort(report_.pairs, {}, [](const PairCongestion& pair) { return std::tie(pair.source, pair.destination); });
     std::ranges::sort(report_.flows, {}, &FlowCongestion::flow);
     std::ranges::sort(report_.notifications, {}, &CnpStream::flow);

@@ -12,7 +12,9 @@
 #include <transport-replay/model/congestion_report.hpp>
 #include <transport-replay/model/memory_budget.hpp>
 #include <transport-replay/model/observation.hpp>
+#include <transport-replay/model/paged.hpp>
 #include <transport-replay/model/peaks.hpp>
+#include <transport-replay/model/seldom.hpp>
 #include <transport-replay/tracking/flow_table.hpp>
 
 #include <functional>
@@ -54,7 +56,6 @@ private:
     // By cache lines: which flow it is, what every packet changes, what few do.
     struct alignas(64) Flow {
         FlowKey key;
-        std::uint64_t hash = 0;  // under which it is found
         Index pair = 0;
         std::uint32_t bursts_measured = 0;
 
@@ -64,11 +65,16 @@ private:
         std::array<std::uint32_t, kRing> bins{};
 
         std::int64_t first_bin = 0;
-        std::uint64_t marked = 0;
-        dissect::FrameIndex first_marked{};
-        dissect::FrameIndex last_marked{};
-        Reaction reaction;
+        std::uint64_t hash = 0;  // under which it is found
+        struct Marks {
+            std::uint64_t count = 0;
+            dissect::FrameIndex first{};
+            dissect::FrameIndex last{};
+            Reaction reaction;
+        };
+        Seldom<Marks> marks;
     };
+    static_assert(sizeof(Flow) == 192, "a flow of every queue pair, each way: three lines");
     // What every packet of data changes comes first, here and below.
     struct alignas(64) Pair {
         std::uint32_t bursts = 0;  // of CNPs
@@ -98,7 +104,8 @@ private:
     FlowTable flow_index_;                                                   // by flow_hash
     boost::unordered_flat_map<FlowKey, Index, FlowHash> pair_index_;         // queue pair 0
     boost::unordered_flat_map<FlowKey, Index, FlowHash> stream_index_;
-    std::vector<Flow> flows_;
+    static constexpr std::size_t kPageOfFlows = 512;
+    Paged<Flow, kPageOfFlows> flows_;
     std::vector<Pair> pairs_;
 };
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <transport-replay/model/address.hpp>
+#include <transport-replay/model/paged.hpp>
 #include <transport-replay/tracking/flow_table.hpp>
 
 #include <optional>
@@ -32,7 +33,7 @@ public:
         const FlowTable::Index slot = free_.empty() ? static_cast<FlowTable::Index>(slots_.size()) : free_.back();
         if (!table_.insert(hash, slot)) return false;
         if (free_.empty()) {
-            slots_.push_back({where, flow});
+            slots_.emplace_back(Slot{where, flow});
         } else {
             free_.pop_back();
             slots_[slot] = {where, flow};
@@ -65,7 +66,8 @@ private:
         Where where = 0;
         FlowKey flow;
     };
-    std::vector<Slot> slots_;
+    static constexpr std::size_t kPageOfSlots = 512;
+    Paged<Slot, kPageOfSlots> slots_;
     std::vector<FlowTable::Index> free_;  // of them
     FlowTable table_;
 };

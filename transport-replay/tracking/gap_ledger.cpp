@@ -14,111 +14,130 @@ bool covers(Psn first, std::uint32_t count, Psn psn) { return !psn.before(first)
 
 void GapLedger::skip(Psn first, std::uint32_t count, const GapPassing& by, bool corrupt) {
     if (count == 0) return;
-    counts_.skipped += count;
-    ranges_.push_back({first, count, corrupt, false, by});
-    bound();
+    State& state = state_.made();
+    state.counts.skipped += count;
+    state.ranges.push_back({first, count, corrupt, false, by});
+    bound(state);
 }
 
 void GapLedger::leave_undecided(std::uint32_t count) {
-    counts_.skipped += count;
-    counts_.undecided += count;
+    if (count == 0) return;
+    State& state = state_.made();
+    state.counts.skipped += count;
+    state.counts.undecided += count;
 }
 
-GapLedger::Ranges::iterator GapLedger::covering(Psn psn) {
-    return std::ranges::find_if(ranges_, [&](const Range& range) { return covers(range.first, range.count, psn); });
+GapLedger::Ranges::iterator GapLedger::covering(State& state, Psn psn) {
+    return std::ranges::find_if(state.ranges, [&](const Range& range) { return covers(range.first, range.count, psn); });
 }
 
-void GapLedger::bound() {
-    while (ranges_.size() > kMaxGaps) {
-        counts_.undecided += ranges_.front().count;
-        ranges_.erase(ranges_.begin());
+void GapLedger::bound(State& state) {
+    while (state.ranges.size() > kMaxGaps) {
+        state.counts.undecided += state.ranges.front().count;
+        state.ranges.erase(state.ranges.begin());
     }
 }
 
 bool GapLedger::was_corrupt(Psn psn) const {
-    return std::ranges::any_of(ranges_, [&](const Range& range) { return range.corrupt && covers(range.first, range.count, psn); });
+    const State& state = *state_;
+    return std::ranges::any_of(state.ranges, [&](const Range& range) { return range.corrupt && covers(range.first, range.count, psn); });
 }
 
 // Makes the PSN a range of its own.
-GapLedger::Ranges::iterator GapLedger::cut_out(Ranges::iterator range, Psn psn) {
+GapLedger::Ranges::iterator GapLedger::cut_out(State& state, Ranges::iterator range, Psn psn) {
     const auto before = static_cast<std::uint32_t>(psn - range->first);
     if (const std::uint32_t after = range->count - before - 1; after != 0) {
         Range rest = *range;
         rest.first = psn + 1;
         rest.count = after;
         range->count -= after;
-        range = ranges_.insert(range + 1, rest) - 1;
+        range = state.ranges.insert(range + 1, rest) - 1;
     }
     if (before == 0) return range;
     Range alone = *range;
     alone.first = psn;
     alone.count = 1;
     range->count = before;
-    return ranges_.insert(range + 1, alone);
+    return state.ranges.insert(range + 1, alone);
 }
 
 void GapLedger::mark_corrupt(Psn psn) {
-    if (const auto range = covering(psn); range != ranges_.end()) cut_out(range, psn)->corrupt = true;
-    bound();
+    if (!state_.there()) return;
+    State& state = state_.made();
+    if (const auto range = covering(state, psn); range != state.ranges.end()) cut_out(state, range, psn)->corrupt = true;
+    bound(state);
 }
 
 std::optional<GapLedger::Filled> GapLedger::gap(Psn psn) const {
-    const auto range = std::ranges::find_if(ranges_, [&](const Range& one) { return covers(one.first, one.count, psn); });
-    if (range == ranges_.end()) return std::nullopt;
+    const State& state = *state_;
+    const auto range = std::ranges::find_if(state.ranges, [&](const Range& one) { return covers(one.first, one.count, psn); });
+    if (range == state.ranges.end()) return std::nullopt;
     return Filled{range->corrupt, range->asked_for, range->passing};
 }
 
 std::optional<GapLedger::Filled> GapLedger::fill(Psn psn, GapFilling filling) {
-    const auto range = covering(psn);
-    if (range == ranges_.end()) return std::nullopt;
+    if (!state_.there()) return std::nullopt;
+    State& state = state_.made();
+    const auto range = covering(state, psn);
+    if (range == state.ranges.end()) return std::nullopt;
     const Filled filled{range->corrupt, range->asked_for, range->passing};
     const bool unproven = filling == GapFilling::again_unproven;
-    if (filled.corrupt) ++counts_.network;
-    else if (filling == GapFilling::late) ++counts_.reordered;
-    else if (filling == GapFilling::undecided) ++counts_.undecided;
-    else if (filled.asked_for) ++(unproven ? unproven_asked_ : counts_.network);
-    else ++(unproven ? unproven_ : sent_again_);
-    ranges_.erase(cut_out(range, psn));
-    bound();
+    if (filled.corrupt) ++state.counts.network;
+    else if (filling == GapFilling::late) ++state.counts.reordered;
+    else if (filling == GapFilling::undecided) ++state.counts.undecided;
+    else if (filled.asked_for) ++(unproven ? state.unproven_asked : state.counts.network);
+    else ++(unproven ? state.unproven : state.sent_again);
+    state.ranges.erase(cut_out(state, range, psn));
+    bound(state);
     return filled;
 }
 
 std::uint32_t GapLedger::fill_rest(Psn first, Psn behind) {
+    if (!state_.there()) return 0;
+    State& state = state_.made();
     std::uint32_t filled = 0;
     for (Psn psn = first; psn.before(behind); psn = psn + 1) {
-        const auto range = covering(psn);
-        if (range == ranges_.end()) continue;
-        ranges_.erase(cut_out(range, psn));
+        const auto range = covering(state, psn);
+        if (range == state.ranges.end()) continue;
+        state.ranges.erase(cut_out(state, range, psn));
         ++filled;
     }
-    counts_.skipped -= std::min<std::uint64_t>(counts_.skipped, filled);
-    bound();
+    state.counts.skipped -= std::min<std::uint64_t>(state.counts.skipped, filled);
+    bound(state);
     return filled;
 }
 
 void GapLedger::last_was_sent_again() {
-    if (counts_.reordered == 0) return;
-    --counts_.reordered;
-    ++unproven_;
+    if (!state_.there()) return;
+    State& state = state_.made();
+    if (state.counts.reordered == 0) return;
+    --state.counts.reordered;
+    ++state.unproven;
 }
 
 void GapLedger::was_late(bool asked_for) {
-    std::uint64_t& taken = asked_for ? counts_.network : sent_again_;
+    if (!state_.there()) return;
+    State& state = state_.made();
+    std::uint64_t& taken = asked_for ? state.counts.network : state.sent_again;
     if (taken == 0) return;
     --taken;
-    ++counts_.reordered;
+    ++state.counts.reordered;
 }
 
 void GapLedger::was_late_or_lost(bool asked_for) {
-    std::uint64_t& taken = asked_for ? unproven_asked_ : unproven_;
+    if (!state_.there()) return;
+    State& state = state_.made();
+    std::uint64_t& taken = asked_for ? state.unproven_asked : state.unproven;
     if (taken == 0) return;
     --taken;
-    ++counts_.undecided;
+    ++state.counts.undecided;
 }
 
 std::uint32_t GapLedger::ask_for(Psn psn) {
-    const auto range = covering(psn);
-    if (range == ranges_.end()) return 0;
+    if (!state_.there()) return 0;
+    State& state = state_.made();
+    const auto range = covering(state, psn);
+    if (range == state.ranges.end()) return 0;
     const auto before = static_cast<std::uint32_t>(psn - range->first);
     range->asked_for = true;
     if (before == 0) return range->count;
@@ -128,38 +147,43 @@ std::uint32_t GapLedger::ask_for(Psn psn) {
     asked.count -= before;
     range->count = before;
     range->asked_for = false;
-    ranges_.insert(range + 1, asked);
-    bound();
+    state.ranges.insert(range + 1, asked);
+    bound(state);
     return asked.count;
 }
 
 void GapLedger::acknowledge(Psn end) {
-    while (!ranges_.empty() && ranges_.front().first.before(end)) {
-        Range& range = ranges_.front();
+    if (!state_.there()) return;
+    State& state = state_.made();
+    while (!state.ranges.empty() && state.ranges.front().first.before(end)) {
+        Range& range = state.ranges.front();
         const auto known = static_cast<std::uint32_t>(std::min<std::int32_t>(end - range.first, static_cast<std::int32_t>(range.count)));
         // Asked for, and acknowledged without being seen again: the network lost it, and the tap missed that it came again.
-        if (range.asked_for || range.corrupt) counts_.network += known;
-        else counts_.tap += known;
+        if (range.asked_for || range.corrupt) state.counts.network += known;
+        else state.counts.tap += known;
         range.first = range.first + known;
         range.count -= known;
-        if (range.count == 0) ranges_.erase(ranges_.begin());
+        if (range.count == 0) state.ranges.erase(state.ranges.begin());
     }
 }
 
 void GapLedger::forget() {
-    for (const Range& range : ranges_) counts_.undecided += range.count;
-    ranges_.clear();
+    if (!state_.there()) return;
+    State& state = state_.made();
+    for (const Range& range : state.ranges) state.counts.undecided += range.count;
+    state.ranges.clear();
 }
 
 Gaps GapLedger::counts(bool reorders) const {
-    Gaps counts = counts_;
-    for (const Range& range : ranges_) {
+    const State& state = *state_;
+    Gaps counts = state.counts;
+    for (const Range& range : state.ranges) {
         if (range.asked_for || range.corrupt) counts.network += range.count;
         else counts.undecided += range.count;
     }
-    (counts.tap == 0 ? counts.network : counts.undecided) += sent_again_;
-    (counts.tap == 0 && !reorders ? counts.network : counts.undecided) += unproven_;
-    (reorders ? counts.undecided : counts.network) += unproven_asked_;
+    (counts.tap == 0 ? counts.network : counts.undecided) += state.sent_again;
+    (counts.tap == 0 && !reorders ? counts.network : counts.undecided) += state.unproven;
+    (reorders ? counts.undecided : counts.network) += state.unproven_asked;
     return counts;
 }
 

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <transport-replay/model/connection.hpp>
+#include <transport-replay/model/seldom.hpp>
 #include <transport-replay/tracking/sending_order.hpp>
 
 #include <optional>
@@ -69,7 +70,7 @@ public:
     // Forgets what is open, as undecided: the stream began anew, or ended.
     void forget();
 
-    [[nodiscard]] bool open() const { return !ranges_.empty(); }
+    [[nodiscard]] bool open() const { return !state_->ranges.empty(); }
     [[nodiscard]] bool was_corrupt(dissect::Psn psn) const;
     // The PSN came, with a wrong ICRC, and is still due.
     void mark_corrupt(dissect::Psn psn);
@@ -85,14 +86,18 @@ private:
         GapPassing passing{};
     };
     using Ranges = std::vector<Range>;
-    [[nodiscard]] Ranges::iterator covering(dissect::Psn psn);
-    void bound();
-    Ranges::iterator cut_out(Ranges::iterator range, dissect::Psn psn);
-    Ranges ranges_;  // in PSN order
-    Gaps counts_;
-    std::uint64_t sent_again_ = 0;  // filled in a recovery without having been asked for themselves
-    std::uint64_t unproven_ = 0;    // of those, and of those of the network: by what nothing but time tells from late packets
-    std::uint64_t unproven_asked_ = 0;
+    // Of a flow that skipped any.
+    struct State {
+        Ranges ranges;  // in PSN order
+        Gaps counts;
+        std::uint64_t sent_again = 0;  // filled in a recovery without having been asked for themselves
+        std::uint64_t unproven = 0;    // of those, and of those of the network: by what nothing but time tells from late packets
+        std::uint64_t unproven_asked = 0;
+    };
+    [[nodiscard]] static Ranges::iterator covering(State& state, dissect::Psn psn);
+    static void bound(State& state);
+    static Ranges::iterator cut_out(State& state, Ranges::iterator range, dissect::Psn psn);
+    Seldom<State> state_;
 };
 
 }  // namespace qps::transport

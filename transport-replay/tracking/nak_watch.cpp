@@ -16,17 +16,19 @@ bool awaits_response(Verb verb) { return verb == Verb::read_request || is_atomic
 }  // namespace
 
 NakWatch::Index NakWatch::find(Psn psn) const {
-    for (Index i = missing_.size(); i-- > 0;)
-        if (missing_[i].psn == psn) return i;
+    const std::vector<Missing>& missing = losses_->missing;
+    for (Index i = missing.size(); i-- > 0;)
+        if (missing[i].psn == psn) return i;
     return kNone;
 }
 
 // What was discarded has the cause of the last one that was not, before it.
 NakCause NakWatch::decided(Index index) const {
-    if (!missing_[index].discarded) return missing_[index].cause;
+    const std::vector<Missing>& missing = losses_->missing;
+    if (!missing[index].discarded) return missing[index].cause;
     while (index-- > 0) {
-        if (missing_[index].discarded) continue;
-        const NakCause root = missing_[index].cause;
+        if (missing[index].discarded) continue;
+        const NakCause root = missing[index].cause;
         if (is_of_order(root)) return NakCause::discarded_late;
         return root == NakCause::lost_before_tap || root == NakCause::corrupt ? NakCause::discarded_lost : NakCause::undecided;
     }
@@ -34,15 +36,16 @@ NakCause NakWatch::decided(Index index) const {
 }
 
 void NakWatch::remember(const Missing& missing) {
-    if (missing_.size() == kMaxMissing) {
-        if (missing_.front().asked) ++forgotten_[static_cast<std::size_t>(decided(0))];
-        missing_.erase(missing_.begin());
+    Losses& losses = losses_.made();
+    if (losses.missing.size() == kMaxMissing) {
+        if (losses.missing.front().asked) ++losses.forgotten[static_cast<std::size_t>(decided(0))];
+        losses.missing.erase(losses.missing.begin());
     }
-    missing_.push_back(missing);
+    losses.missing.push_back(missing);
 }
 
-void NakWatch::passed(const Observation& request, const RequestArrival& arrived, Psn due, const RequestStream& stream,
-                      const SendingOrder& order) {
+void NakWatch::passed_otherwise(const Observation& request, const RequestArrival& arrived, Psn due, const RequestStream& stream,
+                                const SendingOrder& order) {
     last_ = request.time;
     const bool neighbours = last_behind_ == expected_;  // what is missing was due right behind the request before
     const GapSides sides{std::exchange(last_id_, request.ip_id), request.ip_id, request.time};
@@ -54,9 +57,9 @@ void NakWatch::passed(const Observation& request, const RequestArrival& arrived,
         expected_ = stream.next();
         return;
     }
-    if (!missing_.empty() && !newest)
+    if (!newest)
         if (const Index index = find(request.psn); index != kNone) {
-            Missing& missing = missing_[index];
+            Missing& missing = losses_.made().missing[index];
             if (missing.of_round && !missing.resent && missing.cause == NakCause::undecided)
                 missing.cause = !order.counts()                                      ? NakCause::undecided  // it may be the missed one
                                 : order.is_original(missing.sides, request.ip_id, request.time) ? NakCause::late
@@ -69,14 +72,14 @@ void NakWatch::passed(const Observation& request, const RequestArrival& arrived,
     }
     if (!expected_.before(request.psn)) return;  // a duplicate
     const Index known = find(expected_);
-    if (known != kNone && !missing_[known].resent) return;  // asked for already
+    if (known != kNone && !losses_->missing[known].resent) return;  // asked for already
     Missing missing;
     missing.psn = expected_;
     // A requester that goes back sends every PSN again: one that does not pass between its neighbours is missing once more.
     missing.of_round = arrived.arrival == Arrival::repeated && stream.waits_for(expected_);
     missing.discarded = !missing.of_round && stream.waits_for(expected_);
     if (neighbours) missing.sides = sides;
-    if (corrupt_ == expected_) missing.cause = NakCause::corrupt;
+    if (losses_->corrupt == expected_) missing.cause = NakCause::corrupt;
     remember(missing);
 }
 
@@ -87,14 +90,15 @@ void NakWatch::filled(Psn psn, Instant time, const GapLedger::Filled& gap, GapFi
         Missing resent;
         resent.psn = psn;
         remember(resent);  // its first sending may still come
-        index = missing_.size() - 1;
+        index = losses_->missing.size() - 1;
     }
-    Missing& missing = missing_[index];
+    Losses& losses = losses_.made();
+    Missing& missing = losses.missing[index];
     missing.sides = gap.passing.sides;
     missing.in_gap = true;
     missing.asked_since = false;
     missing.answered.reset();
-    filled_ = filling == GapFilling::again_unproven ? std::optional(Filled{psn, last_behind_, time}) : std::nullopt;
+    losses.filled = filling == GapFilling::again_unproven ? std::optional(Filled{psn, last_behind_, time}) : std::nullopt;
     missing.discarded = false;
     missing.asked_in_gap = gap.asked_for;
     missing.cause = gap.corrupt                           ? NakCause::corrupt
@@ -106,47 +110,54 @@ void NakWatch::filled(Psn psn, Instant time, const GapLedger::Filled& gap, GapFi
 
 void NakWatch::was_again(Psn psn) {
     const Index index = find(psn);
-    if (index != kNone && missing_[index].cause == NakCause::late) missing_[index].cause = NakCause::lost_or_late;
+    if (index != kNone && losses_->missing[index].cause == NakCause::late) losses_.made().missing[index].cause = NakCause::lost_or_late;
 }
 
 NakWatch::LateAfterAll NakWatch::late_after_all(const Observation& request, const SendingOrder& order) {
-    const auto taken = std::ranges::find_if(missing_, [&](const Missing& one) {
+    if (!losses_.there()) return {};
+    std::vector<Missing>& missing = losses_.made().missing;
+    const auto taken = std::ranges::find_if(missing, [&](const Missing& one) {
         return one.psn == request.psn && one.in_gap && one.cause == NakCause::lost_before_tap;
     });
-    if (taken == missing_.end() || !order.is_original(taken->sides, request.ip_id, request.time)) return {};
+    if (taken == missing.end() || !order.is_original(taken->sides, request.ip_id, request.time)) return {};
     taken->cause = NakCause::late;
-    return {true, taken->in_gap, taken->asked_in_gap, amended_from(static_cast<Index>(taken - missing_.begin()))};
+    return {true, taken->in_gap, taken->asked_in_gap, amended_from(static_cast<Index>(taken - missing.begin()))};
 }
 
 NakWatch::Amended NakWatch::amended_from(Index index) const {
     Amended episodes;
-    for (Index i = index; i < missing_.size() && (i == index || missing_[i].discarded); ++i)
-        if (missing_[i].episode != kNoEpisode) episodes.emplace_back(missing_[i].episode, decided(i));
+    const std::vector<Missing>& missing = losses_->missing;
+    for (Index i = index; i < missing.size() && (i == index || missing[i].discarded); ++i)
+        if (missing[i].episode != kNoEpisode) episodes.emplace_back(missing[i].episode, decided(i));
     return episodes;
 }
 
 NakWatch::Doubted NakWatch::doubted(Index index) {
-    missing_[index].cause = NakCause::undecided;
-    return {true, missing_[index].asked_in_gap, amended_from(index)};
+    losses_.made().missing[index].cause = NakCause::undecided;
+    return {true, losses_->missing[index].asked_in_gap, amended_from(index)};
 }
 
 bool NakWatch::is_doubtful(Index index) const {
-    return index != kNone && missing_[index].in_gap && missing_[index].cause == NakCause::lost_or_late && !missing_[index].asked_since;
+    if (index == kNone) return false;
+    const Missing& missing = losses_->missing[index];
+    return missing.in_gap && missing.cause == NakCause::lost_or_late && !missing.asked_since;
 }
 
 NakWatch::Doubted NakWatch::doubt(const Observation* request, bool repeated) {
-    if (filled_ && (request == nullptr || request->psn != filled_->psn)) {
-        const Filled filled = *std::exchange(filled_, std::nullopt);
+    if (!losses_.there()) return {};  // nothing is doubtful of which nothing was missing
+    Losses& losses = losses_.made();
+    if (losses.filled && (request == nullptr || request->psn != losses.filled->psn)) {
+        const Filled filled = *std::exchange(losses.filled, std::nullopt);
         const Index index = find(filled.psn);
         if (repeated && is_doubtful(index) && request->time - last_ < kFastestTimeout) {
-            const Missing& missing = missing_[index];
+            const Missing& missing = losses.missing[index];
             // The requester can have known of that answer, if what filled the gap came because of the NAK.
             const bool knew = missing.answered && request->time - *missing.answered >= filled.time - missing.asked_at;
             if (request->psn == filled.due || (knew && filled.psn.before(request->psn))) return doubted(index);
         }
     }
-    if (!repeated && !twice_) return {};
-    if (const auto alone = std::exchange(twice_, std::nullopt)) {
+    if (!repeated && !losses.twice) return {};
+    if (const auto alone = std::exchange(losses.twice, std::nullopt)) {
         const bool goes_on = repeated && request->psn == last_behind_ && request->time - last_ < kFastestTimeout;
         if (const Index index = find(*alone); !goes_on && is_doubtful(index)) return doubted(index);
     }
@@ -155,54 +166,54 @@ NakWatch::Doubted NakWatch::doubt(const Observation* request, bool repeated) {
     if (!is_doubtful(index)) return {};
     // Nobody sends a packet twice in a row; a READ may be asked for again when a response is missing.
     if (last_psn_ == request->psn && !awaits_response(info(request->opcode).verb)) return doubted(index);
-    twice_ = request->psn;
+    losses.twice = request->psn;
     return {};
 }
 
 bool NakWatch::may_be_late(const Observation& request) const {
-    return std::ranges::any_of(missing_, [&](const Missing& one) {
+    return std::ranges::any_of(losses_->missing, [&](const Missing& one) {
         return one.psn == request.psn && one.in_gap && SendingOrder::is_between(one.sides, request.ip_id, request.time);
     });
 }
 
 bool NakWatch::was_asked(Psn psn) const {
     const Index index = find(psn);
-    return index != kNone && missing_[index].asked;
+    return index != kNone && losses_->missing[index].asked;
 }
 
 void NakWatch::note_episode(Psn psn, std::uint32_t episode) {
-    if (const Index index = find(psn); index != kNone) missing_[index].episode = episode;
+    if (const Index index = find(psn); index != kNone) losses_.made().missing[index].episode = episode;
 }
 
 void NakWatch::acknowledged(Psn end, Instant time) {
-    if (!started_ || missing_.empty()) {
-        if (started_ && expected_.before(end)) expected_ = end;
-        return;
-    }
+    if (!started_) return;
     if (expected_.before(end)) expected_ = end;
-    for (Missing& missing : missing_) {
+    if (!losses_.there()) return;
+    std::vector<Missing>& all = losses_.made().missing;
+    for (Missing& missing : all) {
         if (missing.in_gap && !missing.answered && missing.psn.before(end)) missing.answered = time;
         if (missing.cause == NakCause::missed_behind_tap && !missing.resent && !missing.sent_twice && !missing.crossed && missing.psn.before(end))
             missing.cause = NakCause::late_behind_tap;
     }
-    std::erase_if(missing_, [&](const Missing& missing) { return !missing.asked && !missing.in_gap && missing.psn.before(end); });
+    std::erase_if(all, [&](const Missing& missing) { return !missing.asked && !missing.in_gap && missing.psn.before(end); });
 }
 
 void NakWatch::put_off(Psn psn) {
-    filled_.reset();
+    if (losses_.there()) losses_.made().filled.reset();
     if (started_ && psn.before(expected_)) expected_ = psn;
 }
 
 void NakWatch::asked(const Observation& nak, const GapLedger& gaps, const RequestStream& stream, Duration best) {
     const Psn psn = nak.psn;
     acknowledged(psn, nak.time);
-    filled_.reset();
-    for (Missing& missing : missing_)
+    Losses& losses = losses_.made();
+    losses.filled.reset();
+    for (Missing& missing : losses.missing)
         if (missing.in_gap && !missing.psn.before(psn)) missing.asked_since = true;
     const bool in_gap = gaps.gap(psn).has_value();
     if (const Index known = find(psn); known != kNone) {
-        missing_[known].asked = true;
-        missing_[known].asked_at = nak.time;
+        losses.missing[known].asked = true;
+        losses.missing[known].asked_at = nak.time;
         if (psn.before(expected_)) expected_ = psn;
         return;
     }
@@ -220,14 +231,15 @@ void NakWatch::asked(const Observation& nak, const GapLedger& gaps, const Reques
 
 NakCause NakWatch::cause_of(Psn psn) const {
     const Index index = find(psn);
-    return index != kNone && missing_[index].asked ? decided(index) : NakCause::undecided;
+    return index != kNone && losses_->missing[index].asked ? decided(index) : NakCause::undecided;
 }
 
 std::array<std::uint64_t, kNakCauseNames.size()> NakWatch::causes() const {
     std::array<std::uint64_t, kNakCauseNames.size()> counts{};
-    std::ranges::copy(forgotten_, counts.begin());
-    for (Index i = 0; i < missing_.size(); ++i)
-        if (missing_[i].asked) ++counts[static_cast<std::size_t>(decided(i))];
+    const Losses& losses = *losses_;
+    std::ranges::copy(losses.forgotten, counts.begin());
+    for (Index i = 0; i < losses.missing.size(); ++i)
+        if (losses.missing[i].asked) ++counts[static_cast<std::size_t>(decided(i))];
     return counts;
 }
 

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <transport-replay/model/ordering.hpp>
+#include <transport-replay/model/seldom.hpp>
 #include <transport-replay/tracking/gap_ledger.hpp>
 #include <transport-replay/tracking/request_stream.hpp>
 
@@ -34,11 +35,20 @@ public:
         Amended episodes{};
     };
     [[nodiscard]] Doubted doubt(const Observation* request, bool repeated);
+    // Else nothing of it is doubtful.
+    [[nodiscard]] bool missed_any() const { return losses_.there(); }
     // A request that passed the tap. `due`: the PSN that was next in `stream` before it.
     void passed(const Observation& request, const RequestArrival& arrived, dissect::Psn due, const RequestStream& stream,
-                const SendingOrder& order);
+                const SendingOrder& order) {
+        if (!started_ || arrived.arrival != Arrival::in_order || request.psn != expected_) [[unlikely]]
+            return passed_otherwise(request, arrived, due, stream, order);
+        last_ = request.time;
+        last_id_ = request.ip_id;
+        last_psn_ = request.psn;
+        expected_ = last_behind_ = stream.next();
+    }
     // A request that passed with a wrong ICRC: no responder takes it.
-    void corrupted(dissect::Psn psn) { corrupt_ = psn; }
+    void corrupted(dissect::Psn psn) { losses_.made().corrupt = psn; }
     // What filled the gap of that PSN; told before passed().
     void filled(dissect::Psn psn, dissect::Instant time, const GapLedger::Filled& gap, GapFilling filling);
     // What had filled the gap of that PSN, taken for late, began a recovery.
@@ -101,6 +111,8 @@ private:
     [[nodiscard]] bool is_doubtful(Index index) const;
     [[nodiscard]] Doubted doubted(Index index);
     void remember(const Missing& missing);
+    void passed_otherwise(const Observation& request, const RequestArrival& arrived, dissect::Psn due, const RequestStream& stream,
+                          const SendingOrder& order);
 
     dissect::Psn expected_;
     bool started_ = false;
@@ -108,16 +120,20 @@ private:
     dissect::Psn last_psn_;
     dissect::Psn last_behind_;
     std::uint16_t last_id_ = 0;
-    std::optional<dissect::Psn> corrupt_;  // the last one
-    std::optional<dissect::Psn> twice_;    // what passed just now, once more
     struct Filled {
         dissect::Psn psn;
         dissect::Psn due;  // behind the request before it
         dissect::Instant time{};
     };
-    std::optional<Filled> filled_;  // a gap by the last request, which may be its first sending or begin a go-back
-    std::vector<Missing> missing_;  // in the order in which they were missed
-    std::array<std::uint32_t, kNakCauseNames.size()> forgotten_{};  // by cause
+    // Of a flow of which anything was missing.
+    struct Losses {
+        std::optional<dissect::Psn> corrupt;  // the last one
+        std::optional<dissect::Psn> twice;    // what passed just now, once more
+        std::optional<Filled> filled;  // a gap by the last request, which may be its first sending or begin a go-back
+        std::vector<Missing> missing;  // in the order in which they were missed
+        std::array<std::uint32_t, kNakCauseNames.size()> forgotten{};  // by cause
+    };
+    Seldom<Losses> losses_;
 };
 
 }  // namespace qps::transport

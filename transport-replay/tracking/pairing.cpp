@@ -10,8 +10,8 @@ using namespace dissect;
 
 namespace {
 
-std::uint64_t key_of(const Address& requester, const Address& responder, Psn psn) {
-    return mix(hash_of(requester) + 3 * hash_of(responder) + mix(psn.value())) | 1;  // 0 is an empty slot
+std::uint32_t key_of(const Address& requester, const Address& responder, Psn psn) {
+    return static_cast<std::uint32_t>(mix(hash_of(requester) + 3 * hash_of(responder) + mix(psn.value())) >> 32U) | 1;  // 0 is an empty slot
 }
 
 }  // namespace
@@ -29,28 +29,28 @@ void WaitingRequests::Generation::insert(Slot slot) {
     std::size_t at = slot.key >> 1 & mask;
     for (; slots[at].key != 0; at = (at + 1) & mask) {
         if (slots[at].key != slot.key) continue;
-        if (slots[at].asked.id == slot.asked.id || ++together > kMostTogether) return;
+        if (slots[at].id == slot.id || ++together > kMostTogether) return;
     }
     slots[at] = slot;
     ++used;
 }
 
-void WaitingRequests::Generation::collect(std::uint64_t key, Flows& flows) const {
+void WaitingRequests::Generation::collect(std::uint32_t key, Flows& flows) const {
     const std::size_t mask = slots.size() - 1;
     for (std::size_t at = key >> 1 & mask; slots[at].key != 0; at = (at + 1) & mask)
-        if (slots[at].key == key && std::ranges::find(flows, slots[at].asked.id, &Asked::id) == flows.end())
-            flows.push_back(slots[at].asked);
+        if (slots[at].key == key && std::ranges::find(flows, slots[at].id, &Asked::id) == flows.end())
+            flows.push_back({slots[at].id, slots[at].time});
 }
 
 void WaitingRequests::expect(const FlowKey& flow, Psn psn, FlowId id, Instant time) {
     if (newer_.used >= most_) older_ = std::exchange(newer_, Generation{});
-    newer_.insert({key_of(flow.source, flow.destination, psn), {id, time}});
+    newer_.insert({key_of(flow.source, flow.destination, psn), id, time});
     most_remembered_ = std::max(most_remembered_, newer_.used);
 }
 
 WaitingRequests::Flows WaitingRequests::candidates(const FlowKey& flow, Psn psn) const {
     Flows flows;
-    const std::uint64_t key = key_of(flow.destination, flow.source, psn);
+    const std::uint32_t key = key_of(flow.destination, flow.source, psn);
     older_.collect(key, flows);
     newer_.collect(key, flows);
     if (flows.size() > kMostTogether) flows.clear();

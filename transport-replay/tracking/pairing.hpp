@@ -25,7 +25,7 @@ enum class FlowId : std::uint32_t {};  // a flow without partner, as the tracker
 // Requests of flows that have no partner yet, by a hash of hosts and PSN: who finds flows looks whether they fit.
 class WaitingRequests {
 public:
-    // `most`: requests remembered in each of two generations, of 48 bytes: the older one is forgotten when the newer one is full. A
+    // `most`: requests remembered in each of two generations, of 32 bytes: the older one is forgotten when the newer one is full. A
     // flow needs one answered request to be paired, and has more to come.
     explicit WaitingRequests(std::size_t most) : most_(most) {}
     // Flows of a host pair that wait for the same PSN; more of them tell nothing.
@@ -47,14 +47,16 @@ public:
 
 private:
     struct Slot {
-        std::uint64_t key = 0;  // 0: empty
-        Asked asked;
+        std::uint32_t key = 0;  // 0: empty
+        FlowId id{};
+        dissect::Instant time{};
     };
+    static_assert(sizeof(Slot) == 16);
     struct Generation {
         std::vector<Slot> slots = std::vector<Slot>(16);
         std::size_t used = 0;
         void insert(Slot slot);
-        void collect(std::uint64_t key, Flows& flows) const;
+        void collect(std::uint32_t key, Flows& flows) const;
     };
     std::size_t most_;
     std::size_t most_remembered_ = 0;

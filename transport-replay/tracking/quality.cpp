@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -36,12 +37,27 @@ Repetition RepetitionWindow::observe(const Observation& observation) {
     seen.time = static_cast<std::uint64_t>(std::to_underlying(observation.time)) & kTimeMask;
     seen.hops = observation.hops;
     seen.seen = 1;
+    const auto age = [&](const Entry& entry) { return entry.seen == 0 ? Duration{kLongestTime} : elapsed_bits(entry.time, seen.time); };
+    std::array<Entry, kMirrorWays>& entries = (*sets_)[set_of(observation)].entries;
+    Entry* oldest = entries.data();
+    Duration greatest_age = age(*oldest);
+    bool met = entries.front().key == seen.key;
+    for (Entry& entry : std::span(entries).subspan(1)) {
+        met |= entry.key == seen.key;
+        if (const Duration old = age(entry); old > greatest_age) {
+            greatest_age = old;
+            oldest = &entry;
+        }
+    }
+    if (!met) [[likely]] {
+        if (magnitude(greatest_age) <= kMirrorTime) ++displaced_;
+        *oldest = seen;
+        history_ <<= 1;
+        return Repetition::none;
+    }
     Entry* mine = nullptr;  // of this tap
     const Entry* theirs = nullptr;
-    Entry* oldest = nullptr;
-    const auto age = [&](const Entry& entry) { return entry.seen == 0 ? Duration{kLongestTime} : elapsed_bits(entry.time, seen.time); };
-    for (Entry& entry : (*sets_)[set_of(observation)].entries) {
-        if (oldest == nullptr || age(entry) > age(*oldest)) oldest = &entry;
+    for (Entry& entry : entries) {
         if (entry.key != seen.key || magnitude(age(entry)) > kMirrorTime) continue;
         if (entry.interface == seen.interface && entry.hops == seen.hops) mine = &entry;
         else if (theirs == nullptr || entry.seen > theirs->seen) theirs = &entry;
@@ -52,7 +68,7 @@ Repetition RepetitionWindow::observe(const Observation& observation) {
     else if (mine != nullptr) repetition = observation.ip_id != 0 ? Repetition::same_bytes : Repetition::ambiguous;
     if (repetition != Repetition::none) last_distance_ = age(repetition == Repetition::other_tap ? *theirs : *mine);
     if (mine == nullptr) {
-        if (magnitude(age(*oldest)) <= kMirrorTime) ++displaced_;
+        if (magnitude(greatest_age) <= kMirrorTime) ++displaced_;
         mine = oldest;
     }
     *mine = seen;

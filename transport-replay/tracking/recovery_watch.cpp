@@ -29,7 +29,7 @@ Duration rnr_wait(std::uint8_t code) {
 void RecoveryWatch::move(RecoveryEvent event) { phase_ = step(kRecoveryMachine, phase_, event).value_or(phase_); }
 
 void RecoveryWatch::begin(RecoveryKind kind, Psn psn, const Observation& packet, const RequestStream& stream) {
-    Open& open = open_.emplace_back();
+    Open& open = episodes_.made().open.emplace_back();
     open.episode.kind = kind;
     open.episode.psn = psn;
     open.episode.time = OrderedSpan{packet.time};
@@ -42,28 +42,38 @@ void RecoveryWatch::begin(RecoveryKind kind, Psn psn, const Observation& packet,
     }
 }
 
+// What is sent again belongs to it.
+Recovery& RecoveryWatch::sending() {
+    Episodes& episodes = episodes_.made();
+    return episodes.former.empty() ? episodes.open.front().episode : episodes.former.front();
+}
+
 bool RecoveryWatch::open() const {
-    if (phase_ == RecoveryPhase::settled) return open_.front().episode.kind == RecoveryKind::timeout;
+    if (phase_ == RecoveryPhase::settled) return episodes_->open.front().episode.kind == RecoveryKind::timeout;
     return phase_ != RecoveryPhase::none;
 }
 
 std::optional<Psn> RecoveryWatch::awaits_receive() const {
-    if (open_.empty() || open_.front().episode.kind != RecoveryKind::rnr_nak) return std::nullopt;
-    if (phase_ == RecoveryPhase::waiting) return open_.front().episode.psn;
-    return phase_ == RecoveryPhase::resending ? std::optional(open_.front().resend_next) : std::nullopt;
+    if (!is_open()) return std::nullopt;
+    const Open& open = episodes_->open.front();
+    if (open.episode.kind != RecoveryKind::rnr_nak) return std::nullopt;
+    if (phase_ == RecoveryPhase::waiting) return open.episode.psn;
+    return phase_ == RecoveryPhase::resending ? std::optional(open.resend_next) : std::nullopt;
 }
 
 void RecoveryWatch::hand_out_former(std::vector<Recovery>& ended) {
-    ended.insert(ended.end(), former_.begin(), former_.end());
-    former_.clear();
+    if (!episodes_.there()) return;
+    std::vector<Recovery>& former = episodes_.made().former;
+    ended.insert(ended.end(), former.begin(), former.end());
+    former.clear();
 }
 
 void RecoveryWatch::close(RecoveryEnd end, std::vector<Recovery>& ended) {
     hand_out_former(ended);
-    Open& open = open_.front();
+    Open& open = opened();
     open.episode.end = end;
     ended.push_back(open.episode);
-    open_.clear();
+    episodes_.made().open.clear();
     move(RecoveryEvent::closed);
 }
 
@@ -72,21 +82,21 @@ void RecoveryWatch::set_aside(std::vector<Recovery>& ended) {
     const bool sends = phase_ == RecoveryPhase::resending;
     close(RecoveryEnd::recovered, ended);
     if (!sends) return;
-    former_.push_back(ended.back());
+    episodes_.made().former.push_back(ended.back());
     ended.pop_back();
 }
 
 // An RNR NAK sooner than its requester may send again: the network doubled it, or the request.
 bool RecoveryWatch::answers_the_same(const Observation& nak) const {
-    const Open& open = open_.front();
+    const Open& open = episodes_->open.front();
     if (phase_ != RecoveryPhase::waiting || open.episode.triggers == 0 || !open.episode.rnr_timer) return false;
     return nak.time - open.trigger_time < Duration{std::to_underlying(rnr_wait(*open.episode.rnr_timer)) / 2};
 }
 
 void RecoveryWatch::asked(RecoveryKind kind, const Observation& answer, const RequestStream& stream, std::uint32_t lost,
                           std::vector<Recovery>& ended) {
-    if (!open_.empty()) {
-        Open& open = open_.front();
+    if (is_open()) {
+        Open& open = opened();
         const bool here = open.episode.psn == answer.psn && phase_ != RecoveryPhase::settled;
         // What came behind the request that found no receive is out of sequence; nothing is lost.
         if (here && kind == RecoveryKind::sequence_nak && open.episode.kind == RecoveryKind::rnr_nak && phase_ == RecoveryPhase::waiting)
@@ -96,13 +106,13 @@ void RecoveryWatch::asked(RecoveryKind kind, const Observation& answer, const Re
             set_aside(ended);
         }
     }
-    if (open_.empty()) {
+    if (!is_open()) {
         begin(kind, answer.psn, answer, stream);
-        open_.front().episode.trigger = answer.frame;
-        open_.front().episode.nak = kind == RecoveryKind::sequence_nak;
-        open_.front().episode.proven = kind == RecoveryKind::sequence_nak && progress_frame_ == answer.frame;
+        opened().episode.trigger = answer.frame;
+        opened().episode.nak = kind == RecoveryKind::sequence_nak;
+        opened().episode.proven = kind == RecoveryKind::sequence_nak && progress_frame_ == answer.frame;
     }
-    Open& open = open_.front();
+    Open& open = opened();
     if (kind == RecoveryKind::rnr_nak && answers_the_same(answer)) return;
     ++open.episode.triggers;
     open.episode.lost = std::max(open.episode.lost, lost);
@@ -112,7 +122,7 @@ void RecoveryWatch::asked(RecoveryKind kind, const Observation& answer, const Re
     if (kind == RecoveryKind::rnr_nak && answer.acknowledgment) open.episode.rnr_timer = answer.acknowledgment->code();
 }
 
-void RecoveryWatch::overtaken(const Observation& answer) { overtaken_ = answer.time; }
+void RecoveryWatch::overtaken(const Observation& answer) { episodes_.made().overtaken = answer.time; }
 
 void RecoveryWatch::resend(Recovery& episode, const Observation& request, const RequestArrival& arrived) const {
     ++episode.resent;
@@ -125,7 +135,7 @@ void RecoveryWatch::resend(Recovery& episode, const Observation& request, const 
 
 // Sending begins again from this packet.
 void RecoveryWatch::begin_round(const Observation& request, const RequestArrival& arrived, Duration wait) {
-    Open& open = open_.front();
+    Open& open = opened();
     Recovery& episode = open.episode;
     if (episode.rounds == 0) {
         episode.resumed = request.frame;
@@ -158,12 +168,13 @@ void RecoveryWatch::begin_round(const Observation& request, const RequestArrival
 // Sent again, and no NAK asks for it.
 void RecoveryWatch::begin_unasked(const Observation& request, const RequestArrival& arrived, const RequestStream& stream, Duration silent) {
     const bool is_read = info(request.opcode).verb == Verb::read_request;
+    const std::optional<Instant> overtaken = episodes_->overtaken;
     RecoveryKind kind = RecoveryKind::timeout;
-    if (is_read && silent < (overtaken_ ? kSlowestReaction : kFastestTimeout)) kind = RecoveryKind::read_retry;
+    if (is_read && silent < (overtaken ? kSlowestReaction : kFastestTimeout)) kind = RecoveryKind::read_retry;
     else if (silent < kFastestTimeout) kind = RecoveryKind::sequence_nak;  // which the capture does not have
     begin(kind, request.psn, request, stream);
-    Open& open = open_.front();
-    open.episode.time = OrderedSpan{kind == RecoveryKind::read_retry && overtaken_ ? *overtaken_ : last_sign_};
+    Open& open = opened();
+    open.episode.time = OrderedSpan{kind == RecoveryKind::read_retry && overtaken ? *overtaken : last_sign_};
     if (kind == RecoveryKind::timeout) open.episode.trigger = request.frame;
     if (kind == RecoveryKind::read_retry) open.episode.triggers = 1;
     begin_round(request, arrived, request.time - open.episode.time.begin());
@@ -171,15 +182,15 @@ void RecoveryWatch::begin_unasked(const Observation& request, const RequestArriv
 
 void RecoveryWatch::go_on(const Observation& request, const RequestArrival& arrived, const RequestStream& stream, Duration silent,
                           std::vector<Recovery>& ended) {
-    Open& open = open_.front();
+    Open& open = opened();
     const bool back = request.psn.before(behind_);
     switch (phase_) {
         case RecoveryPhase::waiting:
             // What goes on in ascending order, or is overtaken on the way, is not what the NAK asked for.
             // Nor is what the NAK acknowledges: what is before a request that found no receive was taken (9.7.5.1.1).
             if (open.episode.kind == RecoveryKind::rnr_nak && request.psn.before(open.episode.psn) && silent < kFastestTimeout)
-                return resend(former_.empty() ? open.episode : former_.front(), request, arrived);
-            if (open.episode.psn.before(request.psn) && (!back || silent < kFastestTimeout)) return resend(former_.empty() ? open.episode : former_.front(), request, arrived);
+                return resend(sending(), request, arrived);
+            if (open.episode.psn.before(request.psn) && (!back || silent < kFastestTimeout)) return resend(sending(), request, arrived);
             hand_out_former(ended);
             return begin_round(request, arrived, request.time - open.trigger_time);
         case RecoveryPhase::resending:
@@ -203,26 +214,26 @@ void RecoveryWatch::go_on(const Observation& request, const RequestArrival& arri
     begin_unasked(request, arrived, stream, silent);
 }
 
-RecoveryWatch::Sent RecoveryWatch::sent(const Observation& request, const RequestArrival& arrived, bool seen, const RequestStream& stream,
-                                        std::vector<Recovery>& ended) {
+RecoveryWatch::Sent RecoveryWatch::sent_otherwise(const Observation& request, const RequestArrival& arrived, bool seen, const RequestStream& stream,
+                                                  std::vector<Recovery>& ended) {
     const Duration silent = request.time - last_sign_;
     seen_ = seen;
-    const auto late_before = std::exchange(late_, std::nullopt);
+    const auto late_before = episodes_.there() ? std::exchange(episodes_.made().late, std::nullopt) : std::nullopt;
     Sent result;
     if (arrived.arrival == Arrival::repeated || arrived.arrival == Arrival::late) {
         const bool merely_late = arrived.arrival == Arrival::late && silent < kFastestTimeout && arrived.sending == Sending::unknown;
         // Nothing of the episode before it makes its requester send again.
         if (merely_late && phase_ == RecoveryPhase::settled && request.psn.before(behind_)) close(RecoveryEnd::recovered, ended);
-        if (!open_.empty()) {
+        if (is_open()) {
             go_on(request, arrived, stream, silent, ended);
             result.again = true;
         } else if (merely_late) {
-            late_ = Late{request.psn, arrived.behind, request.frame, request.time, silent, request.wire_length, seen};
+            episodes_.made().late = Late{request.psn, arrived.behind, request.frame, request.time, silent, request.wire_length, seen};
         } else {
             begin_unasked(request, arrived, stream, late_before ? late_before->silent : silent);
             result.again = true;
             if (late_before && late_before->behind == request.psn) {  // the episode began with that one
-                Recovery& episode = open_.front().episode;
+                Recovery& episode = opened().episode;
                 episode.psn = late_before->psn;
                 episode.resumed = late_before->frame;
                 episode.resumed_time = late_before->time;
@@ -233,11 +244,10 @@ RecoveryWatch::Sent RecoveryWatch::sent(const Observation& request, const Reques
             }
         }
         behind_ = arrived.behind;
-    } else if (!open_.empty()) {
-        if (stream.acknowledged() == request.psn) timer_from_ = request.time;
+    } else if (is_open()) {
+        note_newest(request, stream);
         hand_out_former(ended);
-        behind_ = stream.next();
-        Open& open = open_.front();
+        Open& open = opened();
         if (phase_ == RecoveryPhase::waiting) open.until = stream.next();  // what was under way before the NAK came to the requester
         if (phase_ == RecoveryPhase::resending) {
             open.episode.time.end_at(request.time);
@@ -245,9 +255,8 @@ RecoveryWatch::Sent RecoveryWatch::sent(const Observation& request, const Reques
         }
         move(RecoveryEvent::new_data);
     } else {
-        if (stream.acknowledged() == request.psn) timer_from_ = request.time;  // nothing was outstanding before it
-        behind_ = stream.next();
-        overtaken_.reset();
+        note_newest(request, stream);
+        if (episodes_.there()) episodes_.made().overtaken.reset();
     }
     last_sign_ = request.time;
     return result;
@@ -255,13 +264,13 @@ RecoveryWatch::Sent RecoveryWatch::sent(const Observation& request, const Reques
 
 void RecoveryWatch::late_original(const Observation& request, bool asked_for) {
     last_sign_ = request.time;
-    if (asked_for && !open_.empty() && open_.front().episode.lost != 0) --open_.front().episode.lost;
+    if (asked_for && is_open() && opened().episode.lost != 0) --opened().episode.lost;
 }
 
 void RecoveryWatch::late_retransmission(const Observation& request, bool seen) {
     last_sign_ = request.time;
-    if (open_.empty() || phase_ == RecoveryPhase::waiting) return;
-    Recovery& episode = open_.front().episode;
+    if (!is_open() || phase_ == RecoveryPhase::waiting) return;
+    Recovery& episode = opened().episode;
     ++episode.resent;
     if (!seen) ++episode.first_seen;
     episode.resent_bytes += request.wire_length;
@@ -269,16 +278,16 @@ void RecoveryWatch::late_retransmission(const Observation& request, bool seen) {
 }
 
 void RecoveryWatch::corrupt_retransmission(const Observation& request) {
-    if (open_.empty()) return;
-    Recovery& episode = former_.empty() ? open_.front().episode : former_.front();
+    if (!is_open()) return;
+    Recovery& episode = sending();
     ++episode.resent;
     episode.resent_bytes += request.wire_length;
     episode.last = request.frame;
 }
 
 void RecoveryWatch::takes(std::uint32_t psns) {
-    if (psns == 0 || open_.empty()) return;
-    Recovery& episode = open_.front().episode;
+    if (psns == 0 || !is_open()) return;
+    Recovery& episode = opened().episode;
     episode.lost -= std::min(episode.lost, psns);
 }
 
@@ -290,8 +299,8 @@ void RecoveryWatch::answered(const Observation& answer, const RequestStream& str
         progress_frame_ = answer.frame;
         timer_from_ = answer.time;
     }
-    if (open_.empty()) return;
-    Open& open = open_.front();
+    if (!is_open()) return;
+    Open& open = opened();
     Recovery& episode = open.episode;
     const Psn behind = stream.answered_from(episode.psn);
     const bool reached = episode.psn.before(behind);
@@ -321,9 +330,9 @@ void RecoveryWatch::answered(const Observation& answer, const RequestStream& str
 }
 
 void RecoveryWatch::failed(const Observation& answer, std::vector<Recovery>& ended) {
-    if (open_.empty()) return;
+    if (!is_open()) return;
     if (phase_ == RecoveryPhase::settled) return close(RecoveryEnd::recovered, ended);
-    open_.front().episode.time.end_at(answer.time);
+    opened().episode.time.end_at(answer.time);
     close(RecoveryEnd::failed, ended);
 }
 
@@ -339,7 +348,7 @@ bool is_exhausted(const Recovery& episode, Retries retries) {
 // How long a requester that did not give up would have been silent at most. Who asks for patience, gets twice of it: the timer of an
 // RNR NAK, or as long as the requester took before. What came quicker than a timer says nothing of how long that is.
 Duration RecoveryWatch::patience() const {
-    const Open& open = open_.front();
+    const Open& open = episodes_->open.front();
     const Recovery& episode = open.episode;
     const Duration least = episode.kind == RecoveryKind::timeout ? kFastestTimeout : kSlowestReaction;
     if (phase_ != RecoveryPhase::waiting) return std::max(open.last_wait, least);
@@ -348,8 +357,8 @@ Duration RecoveryWatch::patience() const {
 }
 
 void RecoveryWatch::finish(Instant until, Retries retries, const RequestStream& stream, std::vector<Recovery>& ended) {
-    if (open_.empty()) return;
-    Open& open = open_.front();
+    if (!is_open()) return;
+    Open& open = opened();
     Recovery& episode = open.episode;
     if (phase_ == RecoveryPhase::settled) return close(RecoveryEnd::recovered, ended);
     const Instant last = std::max(open.trigger_time, open.round_time);

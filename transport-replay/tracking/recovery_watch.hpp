@@ -16,6 +16,7 @@
 #pragma once
 
 #include <transport-replay/model/edges.hpp>
+#include <transport-replay/model/seldom.hpp>
 #include <transport-replay/tracking/gap_ledger.hpp>
 #include <transport-replay/model/recovery.hpp>
 #include <transport-replay/tracking/request_stream.hpp>
@@ -86,7 +87,14 @@ public:
         bool again = false;
         bool late_was_again = false;  // the one before it, taken for overtaken, was sent again too
     };
-    Sent sent(const Observation& request, const RequestArrival& arrived, bool seen, const RequestStream& stream, std::vector<Recovery>& ended);
+    Sent sent(const Observation& request, const RequestArrival& arrived, bool seen, const RequestStream& stream, std::vector<Recovery>& ended) {
+        const bool newest = arrived.arrival != Arrival::repeated && arrived.arrival != Arrival::late;
+        if (!newest || episodes_.there()) [[unlikely]] return sent_otherwise(request, arrived, seen, stream, ended);
+        seen_ = seen;
+        note_newest(request, stream);
+        last_sign_ = request.time;
+        return {};
+    }
     // A request that was overtaken by later ones: it begins nothing. A first sending, `asked_for` where a NAK took it for lost.
     void late_original(const Observation& request, bool asked_for);
     // Likewise, a retransmission.
@@ -145,18 +153,31 @@ private:
                std::vector<Recovery>& ended);
 
     void move(RecoveryEvent event);
+    Sent sent_otherwise(const Observation& request, const RequestArrival& arrived, bool seen, const RequestStream& stream,
+                        std::vector<Recovery>& ended);
+    void note_newest(const Observation& request, const RequestStream& stream) {
+        if (stream.acknowledged() == request.psn) timer_from_ = request.time;  // nothing was outstanding before it
+        behind_ = stream.next();
+    }
 
     RecoveryPhase phase_ = RecoveryPhase::none;
-    std::vector<Open> open_;        // one, unless the phase is none
-    std::vector<Recovery> former_;  // one at most: still sending again while a NAK of another PSN came
     dissect::Instant last_sign_{};
     dissect::Instant timer_from_{};  // the timer began anew then at the earliest: at the last progress, or the last go-back
     dissect::Psn progress_;                 // what was acknowledged then
     dissect::FrameIndex progress_frame_{};  // by this answer
     dissect::Psn behind_;            // behind the last packet sent
     bool seen_ = true;               // the packet that is looked at
-    std::optional<dissect::Instant> overtaken_;
-    std::optional<Late> late_;  // the last request, where it came late and nobody asked for it
+    // Of a way that ever had an episode, or might have.
+    struct Episodes {
+        std::vector<Open> open;        // one, unless the phase is none
+        std::vector<Recovery> former;  // one at most: still sending again while a NAK of another PSN came
+        std::optional<dissect::Instant> overtaken;
+        std::optional<Late> late;  // the last request, where it came late and nobody asked for it
+    };
+    [[nodiscard]] bool is_open() const { return episodes_.there() && !episodes_->open.empty(); }
+    [[nodiscard]] Open& opened() { return episodes_.made().open.front(); }
+    [[nodiscard]] Recovery& sending();
+    Seldom<Episodes> episodes_;
 };
 
 }  // namespace qps::transport

@@ -104,8 +104,15 @@ void RequestStream::append(const Observation& request, std::uint32_t span) {
         Message& back = runs_.back();
         if (!back.ends && !begins_message(row.place) && back.verb == row.verb && back.last + 1 == request.psn) return extend(back, request, row);
     }
+    if (runs_.size() == runs_.capacity() && head_ >= open()) let_go_of_removed();  // rather than grow
     runs_.push_back(run_of(request, span));
     if (runs_.back().has_response()) ++reads_open_;
+}
+
+// Each message moves once, on average, if no fewer were removed than are left.
+void RequestStream::let_go_of_removed() {
+    runs_.erase(runs_.begin(), runs_.begin() + static_cast<std::ptrdiff_t>(head_));
+    head_ = 0;
 }
 
 // Joins a run with its neighbours where they are one message.
@@ -288,9 +295,8 @@ void RequestStream::remove(Index run) {
         runs_.clear();
         head_ = 0;
         if (runs_.capacity() > kKeptRoom) std::vector<Message>().swap(runs_);  // assigning {} keeps the memory
-    } else if (head_ >= kKeptRoom && head_ >= open()) {  // each message moves once, on average
-        runs_.erase(runs_.begin(), runs_.begin() + static_cast<std::ptrdiff_t>(head_));
-        head_ = 0;
+    } else if (head_ >= kKeptRoom && head_ >= open()) {
+        let_go_of_removed();
         if (runs_.capacity() > kKeptRoom && runs_.capacity() / 4 > runs_.size()) runs_.shrink_to_fit();
     }
 }

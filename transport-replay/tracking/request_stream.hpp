@@ -93,6 +93,13 @@ public:
     // one message where both parts fit.
     void finish(Outcome outcome, std::vector<Message>& done);
 
+    // Asks for what the next packet of the message that was sent last changes, or the answer to it.
+    void prefetch() const {
+        if (runs_.empty()) return;
+        __builtin_prefetch(&runs_.back());
+        __builtin_prefetch(&runs_.back().last_frame);
+    }
+
     [[nodiscard]] bool started() const { return started_; }
     [[nodiscard]] dissect::Psn next() const { return next_; }                  // behind the newest PSN seen
     [[nodiscard]] dissect::Psn acknowledged() const { return acknowledged_; }  // behind the last PSN known to have arrived
@@ -131,6 +138,7 @@ private:
                std::vector<Message>& done);
     bool bridge_gap(Index index, dissect::Psn end, Acknowledged& result);
     void remove(Index run);
+    void let_go_of_removed();
     void complete(Index run, const Observation& answer, Outcome outcome, std::vector<Message>& done);
 
     // A READ that is answered, by whose PSNs it may be asked for again.

@@ -23,6 +23,15 @@ bool awaits_answer(const Observation& request) {
     return request.ack_request || ends_message(row.place);
 }
 
+template <class T, std::size_t kMost>
+void add(FewValues<T, kMost>& values, T value, std::uint32_t packets) {
+    const auto add_to = [&](std::uint32_t& sum) { sum = packets > UINT32_MAX - sum ? UINT32_MAX : sum + packets; };
+    for (std::size_t i = 0; i < values.count; ++i)
+        if (values.seen[i].value == value) return add_to(values.seen[i].packets);
+    if (values.count < kMost) values.seen[values.count++] = {value, packets};
+    else add_to(values.other_packets);
+}
+
 }  // namespace
 
 FlowKey Tracker::flow_of(const Entry& entry, End from) const {
@@ -50,7 +59,9 @@ void Tracker::add_peaks(Peaks& peaks) const {
 }
 
 std::uint64_t Tracker::hosts_of(ConnectionId connection) const {
-    const Connection& known = entries_[places_.get(connection, 0)].connection;
+    const auto place = place_of(connection);
+    if (!place) return 0;
+    const Connection& known = entries_[*place].connection;
     return hash_of(known.ends[0].address) + hash_of(known.ends[1].address);
 }
 
@@ -101,7 +112,18 @@ Tracker::WayOf Tracker::begin(const Observation& observation) {
     return WayOf(index, End::a);
 }
 
-void Tracker::describe(Way& way, const Observation& observation) const {
+// Those that were alike, in a row.
+void Tracker::count_classes(Way& way, Classes& classes) {
+    const std::uint32_t packets = std::exchange(classes.packets, 0);
+    if (packets == 0) return;
+    add(way.pkeys, classes.pkey, packets);
+    add(way.dscps, classes.dscp, packets);
+    add(way.pcps, classes.pcp, packets);
+    if (classes.has_udp_port) add(way.udp_ports, classes.udp_port, packets);
+}
+
+void Tracker::describe(Entry& entry, End from, const Observation& observation) {
+    Way& way = entry.connection.way(from);
     if (way.packets == 0) {
         way.first_time = observation.time;
         way.first_frame = observation.frame;
@@ -110,10 +132,14 @@ void Tracker::describe(Way& way, const Observation& observation) const {
     way.bytes += observation.wire_length;
     way.last_time = observation.time;
     way.last_frame = observation.frame;
-    way.pkeys.add(observation.pkey);
-    way.dscps.add(observation.dscp);
-    way.pcps.add(observation.pcp);
-    if (observation.encapsulation == Encapsulation::roce_v2) way.udp_ports.add(observation.udp_source_port);
+    Classes& before = entry.directions[static_cast<std::size_t>(from)].classes;
+    const bool has_udp_port = observation.encapsulation == Encapsulation::roce_v2;
+    const Classes classes{observation.pkey, has_udp_port ? observation.udp_source_port : std::uint16_t{0}, observation.dscp, observation.pcp, has_udp_port};
+    if (!before.alike(classes) || before.packets == UINT32_MAX) [[unlikely]] {
+        count_classes(way, before);
+        before = classes;
+    }
+    ++before.packets;
     if (observation.congestion_experienced) ++way.congestion_experienced;
     if (observation.icrc == CrcStatus::bad) {
         ++way.corrupt;
@@ -121,32 +147,6 @@ void Tracker::describe(Way& way, const Observation& observation) const {
     } else if (observation.icrc == CrcStatus::good) {
         ++way.intact;
     }
-}
-
-void Tracker::prefetch(const Observation& far, const Observation& nearer, const Observation& near) const {
-    index_.prefetch_table(far.flow_hash);
-    index_.prefetch_slot(nearer.flow_hash);
-    const auto where = index_.likely(near.flow_hash);
-    if (!where || WayOf(*where).index() >= entries_.size()) return;
-    const Entry& entry = entries_[WayOf(*where).index()];
-    const auto lines = [](const void* from, std::size_t bytes) {
-        constexpr std::size_t kLine = 64;
-        for (std::size_t i = 0; i < bytes; i += kLine) __builtin_prefetch(static_cast<const char*>(from) + i);
-    };
-    constexpr std::size_t kCounts = 256;  // of a way: what every packet counts
-    const Way& way = entry.connection.way(WayOf(*where).from());
-    lines(&way, kCounts);
-    lines(&way.pkeys, sizeof(way.pkeys));
-    lines(&way.dscps, sizeof(way.dscps));
-    lines(&way.pcps, 1);
-    lines(&way.udp_ports, 1);
-    const Direction& sends = entry.directions[static_cast<std::size_t>(WayOf(*where).from())];
-    lines(&entry.directions[static_cast<std::size_t>(other(WayOf(*where).from()))].requests, sizeof(RequestStream));
-    lines(&sends.requests, sizeof(RequestStream));
-    lines(&sends.watch, sizeof(RecoveryWatch));
-    lines(&sends.naks, sizeof(NakWatch));
-    lines(&entry.connection, 1);
-    lines(&entry.retries, 1);
 }
 
 void Tracker::name(const Observation& observation, PacketRecord& record) const {
@@ -184,7 +184,7 @@ void Tracker::observe(const Observation& observation, Repetition repetition, Dur
         }
     }
     Entry& entry = entries_[where.index()];
-    describe(entry.connection.way(where.from()), observation);
+    describe(entry, where.from(), observation);
     record.connection = entry.connection.uid;
     record.from = where.from();
     const bool again = repetition == Repetition::same_bytes || (repetition == Repetition::ambiguous && distance < kFastestTimeout);
@@ -426,6 +426,7 @@ std::uint64_t Tracker::remembered() const { return entries_.size() < kFewConnect
 void Tracker::finish_way(Entry& entry, End requester) {
     Direction& direction = entry.directions[static_cast<std::size_t>(requester)];
     Way& way = entry.connection.way(requester);
+    count_classes(way, direction.classes);
     direction.watch.finish(entry.over.value_or(now_), entry.retries, direction.requests, episodes_);
     record_episodes(entry, requester);
     doubt_losses(direction, nullptr, false);
@@ -501,15 +502,14 @@ Tracked Tracker::finish(const std::function<void()>& drain) {
     waiting_ = WaitingRequests(1);
     refuse_unpaired();
     unpaired_ = {};
-    for (; !entries_.empty(); entries_.pop_front()) {  // memory goes as it comes: a connection is there once
-        Entry& entry = entries_.front();
-        if (entry.gone) continue;
+    entries_.consume([&](Entry& entry) {  // memory goes as it comes: a connection is there once
+        if (entry.gone) return;
         if (!entry.stream)
             for (const End end : {End::a, End::b}) finish_way(entry, end);
         drain();
         judge_confidence(entry);
         tracked_.connections.push_back(std::move(entry.connection));
-    }
+    });
     if (!std::ranges::is_sorted(tracked_.connections, {}, &Connection::uid)) std::ranges::sort(tracked_.connections, {}, &Connection::uid);
     // What only time tells of NAKs is settled now that it is known which paths reorder.
     for (Recovery& recovery : tracked_.recoveries) {

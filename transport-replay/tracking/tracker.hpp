@@ -10,6 +10,7 @@
 #include <transport-replay/model/connection_map.hpp>
 #include <transport-replay/model/memory_budget.hpp>
 #include <transport-replay/model/packet_record.hpp>
+#include <transport-replay/model/paged.hpp>
 #include <transport-replay/model/peaks.hpp>
 #include <transport-replay/model/totals.hpp>
 #include <transport-replay/tracking/flow_index.hpp>
@@ -85,7 +86,7 @@ public:
     [[nodiscard]] const Fatality* fatality_at(dissect::FrameIndex nak) const;
 
     // For who knows what comes next: asks for what observe() will read, of a packet far ahead, of one nearer, of one near.
-    void prefetch(const Observation& far, const Observation& nearer, const Observation& near) const;
+    void prefetch(const Observation& far, const Observation& nearer, const Observation& near);
 
     // CM told of both queue pairs of a connection; or that it is released.
     void connect(const CmAttempt& attempt);
@@ -107,7 +108,7 @@ public:
     void leave_out_packet() { ++tracked_.packets_left_out; }
 
     [[nodiscard]] std::uint32_t numbered() const { return next_uid_ - 1; }  // connections that were ever numbered
-    // Of the network: both ends of a connection, the same both ways.
+    // Of the network: both ends of a connection, the same both ways; 0 of one that is not there.
     [[nodiscard]] std::uint64_t hosts_of(ConnectionId connection) const;
     void add_peaks(Peaks& peaks) const;
     // How many messages a way may have open where there are so many connections.
@@ -123,14 +124,27 @@ private:
         RemoteAccess access;
         dissect::FrameIndex frame{};
     };
-    // What is known of the requests of one end.
+    // What most packets of a way share, and how many in a row were not counted in it yet.
+    struct Classes {
+        dissect::Pkey pkey{};
+        std::uint16_t udp_port = 0;
+        std::uint8_t dscp = 0;
+        std::uint8_t pcp = kNoPcp;
+        bool has_udp_port = false;
+        std::uint32_t packets = 0;
+        [[nodiscard]] bool alike(const Classes& one) const {
+            return pkey == one.pkey && udp_port == one.udp_port && dscp == one.dscp && pcp == one.pcp && has_udp_port == one.has_udp_port;
+        }
+    };
+    // What is known of the requests of one end; and of all that it sends, its classes. There are many: what few have stands elsewhere.
     struct Direction {
         RequestStream requests;
-        GapLedger gaps;
+        NakWatch naks;
         RecoveryWatch watch;
         SendingOrder order;
+        Classes classes;
+        GapLedger gaps;
         bool last_was_late = false;       // and counted so
-        NakWatch naks;
         std::array<Good, 2> last_good;    // of the last two R_Keys
         dissect::Duration best_answer{};  // from the last packet of a message to its answer, at the quickest; 0: not known
     };
@@ -148,6 +162,8 @@ private:
         dissect::Instant made{};
         std::optional<dissect::Instant> over;  // taken down, or refused: nobody sends again since
     };
+    // There are as many as the capture has queue pairs (docs/benchmark.md): what is added here is paid for each of them.
+    static_assert(sizeof(Direction) <= 296 && sizeof(Entry) <= sizeof(Connection) + 640);
     // One way of a connection: what `from` sends. In one word, for it is handed around with every packet.
     class WayOf {
     public:
@@ -182,7 +198,8 @@ private:
     [[nodiscard]] WayOf begin(const Observation& observation);
     [[nodiscard]] static bool is_lone_corrupt(const Entry& entry);
     [[nodiscard]] WayOf take_suitor(WayOf where);
-    void describe(Way& way, const Observation& observation) const;
+    static void describe(Entry& entry, End from, const Observation& observation);
+    static void count_classes(Way& way, Classes& classes);
     void take_corrupt(WayOf where, const Observation& observation, PacketRecord& record);
     void take_request(WayOf where, const Observation& observation, bool again, PacketRecord& record);
     void take_datagram(WayOf where, const Observation& observation);
@@ -228,12 +245,16 @@ private:
     std::size_t most_;                     // entries
     std::size_t most_kept_;                // retired connections
     std::size_t open_together_;            // messages under way, of all: an end may have many more while others have fewer
-    std::deque<Entry> entries_;
+    static constexpr std::size_t kPageOfEntries = 64;
+    Paged<Entry, kPageOfEntries> entries_;
     ConnectionMap<Index> places_;          // in entries_
     std::vector<ConnectionId> retired_;
     std::uint32_t next_uid_ = 1;
     std::uint64_t drawn_ = 0;              // places, in the search for one
     FlowIndex index_;  // WayOf, packed
+    static constexpr std::size_t kAsked = 4;
+    std::array<WayOf, kAsked> asked_{};  // what the last prefetches asked for, in turn: whose requests they are
+    std::size_t turn_ = 0;
     WaitingRequests waiting_;
     boost::unordered_flat_map<Index, Unpaired> unpaired_;
     std::size_t most_open_ = RequestStream::kMaxOpen;  // messages of one way, the fewer the more connections there are

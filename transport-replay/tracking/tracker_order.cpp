@@ -28,6 +28,7 @@ void Tracker::amend(const NakWatch::Amended& episodes) {
 
 // `request`: nothing at the end.
 void Tracker::doubt_losses(Direction& direction, const Observation* request, bool repeated) {
+    if (!direction.naks.missed_any()) return;
     const NakWatch::Doubted doubted = direction.naks.doubt(request, repeated);
     if (!doubted.any) return;
     direction.gaps.was_late_or_lost(doubted.asked_for);

@@ -1,0 +1,48 @@
+// What a connection costs that has nothing to tell: all of an analysis that has many of them, divided by their number.
+#include <tests/support/analysed_wire.hpp>
+#include <tests/support/catch.hpp>
+#include <tests/support/sanitized.hpp>
+#include <transport-replay/model/timeline.hpp>
+
+#include <algorithm>
+#include <cstdint>
+
+#include <malloc.h>
+
+using namespace qps::tests;
+using namespace qps::transport;
+
+namespace {
+
+constexpr std::uint8_t kSendLast = 0x02;
+
+std::size_t bytes_in_use() {
+    const struct mallinfo2 info = mallinfo2();
+    return info.uordblks + info.hblkhd;
+}
+
+}  // namespace
+
+TEST_CASE("a connection that has nothing to tell takes no more than it must") {
+    constexpr std::uint32_t kConnections = 40'000;  // more than are looked at for collectives and upper protocols
+    constexpr std::size_t kMost = 4100;             // bytes of each: 2208 of the tracker, 2 messages, 2 flows, where all are found
+    const std::size_t before = bytes_in_use();
+    AnalysedWire wire;
+    for (std::uint32_t psn = 0; psn < 8; ++psn)
+        for (std::uint32_t i = 0; i < kConnections; ++i) {
+            const std::uint32_t here = 1 + i / 16 * 2, first = static_cast<std::uint32_t>(mix(i));
+            // Of two messages one is under way while the other is answered.
+            wire.packet(here, here + 1, 0x100000 + i, psn % 2 == 0 ? kRcSendFirst : kSendLast, first + psn);
+            if (psn % 2 == 0 && psn != 0) wire.packet(here + 1, here, 0x200000 + i, kRcAcknowledge, first + psn - 1);
+        }
+    const std::size_t each = (bytes_in_use() - std::min(bytes_in_use(), before)) / kConnections;
+    if (!kSanitized) {
+        INFO(each << " bytes");
+        CHECK(each <= kMost);
+    }
+    const Timeline timeline = wire.analysis.finish();
+    CHECK(timeline.connections.size() == kConnections);
+    CHECK(std::ranges::all_of(timeline.connections, [](const Connection& connection) {
+        return connection.way(End::a).completed == 3 && connection.way(End::a).open == 1;
+    }));
+}
