@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include <malloc.h>
+
 #include "command.hpp"
 #include "commands.hpp"
 #include "decoding_as.hpp"
@@ -486,6 +488,12 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+#ifdef M_MMAP_THRESHOLD
+    // What is large goes back to the system when it is given back, whichever thread does so. Unless it is told, glibc keeps ever larger
+    // blocks in an arena for each thread: 170 MiB of what 100,000 connections took were nobody's.
+    constexpr int kLarge = 128 * 1024;
+    static_cast<void>(::mallopt(M_MMAP_THRESHOLD, kLarge));
+#endif
     try {
         return run(argc, argv);
     } catch (const std::bad_alloc&) {
