@@ -126,7 +126,7 @@ target "what that leaves of 64 processors" "$(median "$samples/amdahl_64")" "tim
 target "tshark -z expert / qpscope analyze" "$(ratio expert-large analyze-large)" "" ">=" 60
 target "analyse, one thread, headers only" "$(median "$samples/headers" | awk -v n="$packets" '{ print n / $1 / 1e6 }')" "M packets/s" ">=" 5
 target "a packet of 100,000 queue pairs / of 64" "$(ratio many.ns headers.ns)" "" "<=" 1.5
-target "own memory of analyze, 100,000 queue pairs" "$(most "$samples/analyze-many.anon" | awk '{ print $1 / 1024 }')" "MiB" "<=" 500
+target "own memory of analyze, 100,000 queue pairs" "$(most "$samples/analyze-many.anon" | awk '{ print $1 / 1024 }')" "MiB" "<=" 300
 target "analyse with NVMe / without, 4 KiB reads" "$(median "$samples/ulp")" "" "<=" 1.25
 target "qpscope check / qpscope analyze, 1 KiB" "$(ratio check-large analyze-large)" "" "<=" 1.5
 target "check / analyze, 100,000 queue pairs" "$(ratio check-many analyze-many)" "" "<=" 1.5
