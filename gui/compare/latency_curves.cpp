@@ -78,7 +78,9 @@ void LatencyCurves::paintEvent(QPaintEvent*) {
         painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()));
         painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y));
         painter.setPen(words);
-        painter.drawText(QRectF(x - 40, area.bottom() + 2, 80, height), Qt::AlignHCenter, tr("%1 %").arg(100 * step / kGrid));
+        // The first one stands beside the values of the other axis, not under them.
+        const QRectF below = step == 0 ? QRectF(x + 4, area.bottom() + 2, 80, height) : QRectF(x - 40, area.bottom() + 2, 80, height);
+        painter.drawText(below, step == 0 ? Qt::AlignLeft : Qt::AlignHCenter, tr("%1 %").arg(100 * step / kGrid));
         painter.drawText(QRectF(0, y - height / 2, left - 6, height), Qt::AlignRight | Qt::AlignVCenter,
                          durationWords(m_least * std::pow(m_most / m_least, static_cast<double>(step) / kGrid)));
     }

@@ -41,7 +41,7 @@ Q_SIGNALS:
     void working(const QString& what, double part);        // before the dialog; an empty text: it has ended
 
 private:
-    void askPackets(const Ranges& selected, std::uint64_t ofConnection);
+    void askPackets(const Ranges& selected, std::uint64_t packetsOfConnection);
     // Where the user wants a file, empty where nowhere. Filters are those of file dialogs, each with the suffix of its files.
     [[nodiscard]] QString askPath(const QString& title, const QString& offered, const QStringList& filters);
     void showProgress();

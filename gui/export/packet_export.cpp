@@ -39,18 +39,18 @@ RowSet withSetUp(const Session& session, const Selection& selection) {
     return wanted ? withSetUp(*session.index(), *session.timeline(), *wanted) : RowSet();
 }
 
-RowSet withSetUp(const CaptureIndex& index, const Timeline& timeline, ConnectionId wanted, const std::function<bool()>& stop) {
+RowSet withSetUp(const CaptureIndex& index, const Timeline& timeline, ConnectionId connection, const std::function<bool()>& stop) {
     constexpr std::uint64_t kAskEvery = 1U << 16;
     RowSet rows;
     const std::uint64_t packets = index.packets.size();
     for (std::uint64_t at = 0; at < packets; ++at) {
         if (at % kAskEvery == 0 && stop && stop()) return rows;
-        if (index.packets[at].connection() == wanted) rows.set(FrameIndex{at + 1}, true);
+        if (index.packets[at].connection() == connection) rows.set(FrameIndex{at + 1}, true);
     }
-    const Connection* connection = timeline.find(wanted);
-    if (connection == nullptr || !connection->cm_attempt) return rows;
+    const Connection* known = timeline.find(connection);
+    if (known == nullptr || !known->cm_attempt) return rows;
     for (const CmAttempt& attempt : timeline.cm.attempts)
-        if (attempt.uid == *connection->cm_attempt)
+        if (attempt.uid == *known->cm_attempt)
             for (const CmRung& step : attempt.ladder)
                 if (index.has(step.frame)) rows.set(step.frame, true);
     return rows;

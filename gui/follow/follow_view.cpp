@@ -156,6 +156,7 @@ void FollowView::build() {
     connect(m_later, &QToolButton::clicked, this, [this] { step(1); });
     m_state->setTextFormat(Qt::PlainText);
     m_state->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    m_state->setWordWrap(true);  // a long sentence shall not make the window wider
     m_state->setAccessibleName(tr("What is followed"));
     auto* line = new QHBoxLayout;
     for (QWidget* each : {static_cast<QWidget*>(m_form), static_cast<QWidget*>(m_whose), static_cast<QWidget*>(m_earlier), static_cast<QWidget*>(m_later)})

@@ -7,8 +7,33 @@
 #include <QClipboard>
 #include <QEvent>
 #include <algorithm>
+#include <cmath>
 
 namespace qps::gui {
+
+namespace {
+
+// As WCAG 2 has it: of 0 to 1.
+double luminanceOf(const QColor& color) {
+    const auto part = [](float share) { return share <= 0.04045F ? share / 12.92 : std::pow((share + 0.055) / 1.055, 2.4); };
+    return 0.2126 * part(color.redF()) + 0.7152 * part(color.greenF()) + 0.0722 * part(color.blueF());
+}
+
+// An ink is for lines and shapes, which are seen with less contrast than letters need: it comes nearer to the colour of text.
+QColor asText(const QColor& ink, const QPalette& palette) {
+    constexpr double kReadable = 4.5;  // WCAG 2, AA
+    constexpr int kSteps = 10;
+    const double ground = luminanceOf(palette.color(QPalette::Base));
+    QColor made = ink;
+    for (int step = 1; step <= kSteps; ++step) {
+        const double own = luminanceOf(made);
+        if ((std::max(own, ground) + 0.05) / (std::min(own, ground) + 0.05) >= kReadable) break;
+        made = mixed(ink, palette.color(QPalette::Text), static_cast<double>(step) / kSteps);
+    }
+    return made;
+}
+
+}  // namespace
 
 class TextLinesModel : public QAbstractListModel {
 public:
@@ -26,7 +51,7 @@ public:
             case Qt::DisplayRole:
             case Qt::AccessibleTextRole: return line.text;
             case Qt::ForegroundRole:
-                return color(line.from == transport::End::a ? Ink::Request : Ink::Response, m_view.palette());
+                return asText(color(line.from == transport::End::a ? Ink::Request : Ink::Response, m_view.palette()), m_view.palette());
             case Qt::FontRole: {
                 if (!line.heading) return {};
                 QFont font = m_view.font();

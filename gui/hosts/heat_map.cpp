@@ -202,7 +202,9 @@ void HeatMap::paintNames(QPainter& painter) const {
 void HeatMap::paintLegend(QPainter& painter) const {
     const QRectF whole = area();
     const double height = fontMetrics().height();
-    const QRectF bar(whole.left(), whole.bottom() + height * 0.6, whole.width() * 0.4, height * 0.6);
+    // Wide enough for both of its ends to be told.
+    const double words = m_most > 0 ? QFontMetricsF(font()).horizontalAdvance(m_legend(m_least) + QStringLiteral("    ") + m_legend(m_most)) : 0;
+    const QRectF bar(whole.left(), whole.bottom() + height * 0.6, std::max(whole.width() * 0.4, words), height * 0.6);
     painter.setPen(palette().color(QPalette::Text));
     if (m_most <= 0) {
         painter.drawText(QPointF(bar.left(), bar.bottom()), tr("none"));

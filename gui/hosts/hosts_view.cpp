@@ -65,6 +65,7 @@ HostsView::HostsView(Session& session, Selection& selection, QWidget* parent)
     m_map->setAccessibleName(tr("Pairs of hosts"));
     m_pair->setTextFormat(Qt::PlainText);
     m_pair->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    m_pair->setWordWrap(true);  // a long sentence shall not make the window wider
     m_table->table().setAccessibleName(tr("Connections of the hosts"));
     m_table->putBarsAt(3);
     auto* top = new QWidget;

@@ -28,7 +28,7 @@ private:
     QWidget* reading(const Preferences& before);
     QWidget* shown(const Preferences& before);
     QWidget* names(const Preferences& before);
-    QWidget* fileRow(QLineEdit* line, const QString& title, const QString& path);
+    QWidget* fileRow(QLineEdit* line, const QString& title, const QString& choose);
     void judge();
 
     QComboBox* m_icrc = new QComboBox(this);

@@ -81,7 +81,7 @@ QVariant SheetModel::data(const QModelIndex& index, int role) const {
 QVariant SheetModel::headerData(int section, Qt::Orientation orientation, int role) const {
     if (orientation != Qt::Horizontal || section >= static_cast<int>(m_headings.size())) return {};
     const Heading& heading = m_headings[static_cast<std::size_t>(section)];
-    if (role == Qt::DisplayRole || role == Qt::AccessibleTextRole) return heading.text;
+    if (role == Qt::DisplayRole || role == Qt::AccessibleTextRole) return heading.text.left(1).toUpper() + heading.text.mid(1);  // the core's are small
     if (role == SheetModel::FigureRole) return heading.right;
     if (role == Qt::ToolTipRole) return heading.meaning.isEmpty() ? heading.text : heading.meaning;
     if (role == Qt::TextAlignmentRole) return static_cast<int>((heading.right ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);

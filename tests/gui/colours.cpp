@@ -1,5 +1,6 @@
 // Colours of the pictures, computed from the palettes of gui/look: what means different things in one view is told apart with three kinds
 // of colour blindness, and stands out from its ground.
+#include <gui/follow/text_lines.hpp>
 #include <gui/look.hpp>
 #include <gui/pictures/congestion_picture.hpp>
 #include <gui/pictures/latency_picture.hpp>
@@ -244,4 +245,19 @@ TEST_CASE("controls of both themes can be seen: borders of fields and boxes, and
         CHECK(contrast(palette.color(QPalette::PlaceholderText), palette.color(QPalette::Window)) >= 4.5);
         CHECK(contrast(palette.color(QPalette::Disabled, QPalette::ButtonText), palette.color(QPalette::Button)) >= kSeen);
     }
+}
+
+TEST_CASE("what messages carried can be read in both themes, of either end") {
+    needApplication();
+    for (const Theme theme : {Theme::Light, Theme::Dark}) {
+        use(theme);
+        TextLines lines(QStringLiteral("Payload"));
+        lines.setLines({{QStringLiteral("00"), 0, qps::transport::End::a}, {QStringLiteral("01"), 0, qps::transport::End::b}});
+        for (int row = 0; row < 2; ++row) {
+            CAPTURE(name(theme).toStdString(), row);
+            const auto ink = lines.model()->index(row, 0).data(Qt::ForegroundRole).value<QColor>();
+            CHECK(contrast(ink, lines.palette().color(QPalette::Base)) >= 4.5);
+        }
+    }
+    use(Theme::Desktop);
 }

@@ -19,10 +19,10 @@ TEST_CASE("journey: the fabric is drawn, and its ports are those of the command 
     bool errors = false;
     for (int row = 0; row < ports.rows(); ++row) {
         const CommandRow& printed = told[static_cast<std::size_t>(row)];
-        for (const auto& [heading, name] : {std::pair("node", "node"), std::pair("port", "port"), std::pair("state", "state"),
-                                            std::pair("rate", "rate"), std::pair("linked to", "peer"), std::pair("errors", "errors")})
+        for (const auto& [heading, name] : {std::pair("Node", "node"), std::pair("Port", "port"), std::pair("State", "state"),
+                                            std::pair("Rate", "rate"), std::pair("Linked to", "peer"), std::pair("Errors", "errors")})
             CHECK(ports.cell(row, words(heading)) == printed[words(name)]);
-        errors = errors || !ports.cell(row, QStringLiteral("errors")).isEmpty();
+        errors = errors || !ports.cell(row, QStringLiteral("Errors")).isEmpty();
     }
     CHECK(window.named<QLabel>("The selected node").text().contains(QStringLiteral("%1 nodes, %2 links").arg(json[QStringLiteral("nodes")].toArray().size()).arg(json[QStringLiteral("links")].toArray().size())));
     for (const bool dark : {false, true}) {
@@ -36,7 +36,7 @@ TEST_CASE("journey: the fabric is drawn, and its ports are those of the command 
     map.setFocus();
     window.key(Qt::Key_Right);
     REQUIRE(map.current());
-    const QString node = ports.cell(0, QStringLiteral("node"));
+    const QString node = ports.cell(0, QStringLiteral("Node"));
     CHECK(map.accessibleDescription().startsWith(node));
     std::size_t own = 0;
     for (const CommandRow& row : told) own += row[QStringLiteral("node")] == node ? 1U : 0U;

@@ -60,6 +60,22 @@ TEST_CASE("window: no two actions have the same key") {
     }
 }
 
+TEST_CASE("window: no view makes the window wider than a small screen") {
+    constexpr int kSmall = 900;
+    OpenWindow opened("nvme_rdma");
+    opened.window.resize(kSmall, 600);
+    opened.selection().selectPacket(qps::dissect::FrameIndex{60});
+    for (const ViewRow& row : viewRows()) {
+        opened.window.showView(QString::fromUtf8(row.id));
+        opened.key(Qt::Key_Home);
+        opened.key(Qt::Key_Right);
+        QTest::qWait(100);  // what a view says of the capture comes when it is computed
+        INFO(row.id);
+        CHECK(opened.window.minimumSizeHint().width() <= kSmall);
+        CHECK(opened.window.width() <= kSmall);
+    }
+}
+
 TEST_CASE("window: within a menu no two entries have the same letter") {
     OpenWindow opened;
     for (const QMenu* menu : opened.window.findChildren<QMenu*>()) {
