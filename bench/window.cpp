@@ -143,7 +143,8 @@ void heatMap(int hosts) {
     QElapsedTimer timer;
     timer.start();
     map.show(std::move(heat), [](int, int) { return QString(); }, [](double value) { return QString::number(value); });
-    map.repaint();
+    QImage image(map.size(), QImage::Format_ARGB32_Premultiplied);
+    map.render(&image);  // nobody sees the window, so repaint() would do nothing
     const double first = seconds(timer) * 1000;
     std::vector<double> times;
     for (int i = 0; i < 30; ++i) {
@@ -151,7 +152,7 @@ void heatMap(int hosts) {
         QElapsedTimer each;
         each.start();
         QApplication::sendEvent(&map, &key);
-        map.repaint();
+        map.render(&image);
         times.push_back(seconds(each) * 1000);
     }
     const Spread spent = spread(times);

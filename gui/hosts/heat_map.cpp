@@ -8,7 +8,11 @@
 #include <QPainter>
 #include <QToolTip>
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 
 namespace qps::gui {
 
@@ -18,6 +22,31 @@ constexpr double kLeastShown = 4;  // cells on a side, zoomed in
 constexpr double kZoomStep = 1.25;
 constexpr int kNameCharacters = 22;  // room for a name
 constexpr double kFaintest = 0.25;   // share of the ink of the least value: what is there can be told from what is not
+
+// Shades of values above 0, made once for a picture: a million pixels of different values want one each. The bits of such floats grow
+// with them, about as their logarithms do, so that values find their shade by their bits.
+class Shades {
+public:
+    Shades(double least, double most, const std::function<QRgb(double)>& shade)
+        : m_least(bitsOf(least)), m_step(std::max<std::uint32_t>(1, (bitsOf(most) - m_least) / kCount + 1)) {
+        for (std::uint32_t i = 0; i < kCount; ++i)
+            m_shades[i] = shade(std::clamp(static_cast<double>(std::bit_cast<float>(m_least + i * m_step)), least, most));
+    }
+    [[nodiscard]] QRgb of(float value) const {
+        const std::uint32_t bits = std::max(std::bit_cast<std::uint32_t>(value), m_least);
+        return m_shades[std::min((bits - m_least) / m_step, kCount - 1)];
+    }
+
+private:
+    static constexpr std::uint32_t kCount = 1024;  // more than an eye tells apart
+    static std::uint32_t bitsOf(double value) {
+        return std::bit_cast<std::uint32_t>(std::clamp(static_cast<float>(value), std::numeric_limits<float>::min(), std::numeric_limits<float>::max() / 2));
+    }
+
+    std::uint32_t m_least;
+    std::uint32_t m_step;
+    std::array<QRgb, kCount> m_shades{};
+};
 
 }  // namespace
 
@@ -134,18 +163,14 @@ void HeatMap::paintCells() {
     }
     m_image = QImage(side, side, QImage::Format_RGB32);
     m_image.setDevicePixelRatio(scale);
+    const Shades shades(m_least, m_most, [this](double value) { return shade(value).rgb(); });
     const QRgb nothing = palette().color(QPalette::Base).rgb();
-    float last = -1;
-    QRgb color = nothing;
+    const QRgb zero = shade(0).rgb();
     for (int y = 0; y < side; ++y) {
         auto* line = reinterpret_cast<QRgb*>(m_image.scanLine(y));
         for (int x = 0; x < side; ++x) {
             const float value = greatest[static_cast<std::size_t>(y) * static_cast<std::size_t>(side) + static_cast<std::size_t>(x)];
-            if (value != last) {
-                last = value;
-                color = value < 0 ? nothing : shade(static_cast<double>(value)).rgb();
-            }
-            line[x] = color;
+            line[x] = value < 0 ? nothing : value == 0 ? zero : shades.of(value);
         }
     }
 }
