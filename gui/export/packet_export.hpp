@@ -9,6 +9,10 @@
 #include <functional>
 #include <vector>
 
+namespace qps::transport {
+struct Timeline;
+}  // namespace qps::transport
+
 namespace qps::gui {
 
 enum class Packets {
