@@ -30,7 +30,9 @@ public:
     void take_down() { tracker_.release(attempt_); }
     void wait(dissect::Duration time) { tracker_.advance(now_ = now_ + time); }
 
-    void send(std::uint32_t psn) { observe(made(1, 2, 500, kRcSendOnly, psn)); }
+    void send(std::uint32_t psn, transport::Repetition repetition = transport::Repetition::none) {
+        observe(made(1, 2, 500, kRcSendOnly, psn), repetition);
+    }
     void read(std::uint32_t psn, std::uint32_t bytes) {
         transport::Observation request = made(1, 2, 500, kReadRequest, psn);
         request.access = transport::RemoteAccess{.address = 0x1000, .key = dissect::Rkey{1}, .length = bytes};
@@ -84,9 +86,9 @@ private:
         packet.payload_length = 16;
         return packet;
     }
-    void observe(const transport::Observation& packet) {
+    void observe(const transport::Observation& packet, transport::Repetition repetition = transport::Repetition::none) {
         transport::PacketRecord record;
-        tracker_.observe(packet, transport::Repetition::none, {}, record);
+        tracker_.observe(packet, repetition, {}, record);
     }
     transport::CmAttempt attempt_;
     transport::Tracker tracker_{false};

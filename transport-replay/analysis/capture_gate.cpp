@@ -36,7 +36,8 @@ bool CaptureGate::was_corrupt(const Observation& observation, Repetition repetit
 Sight CaptureGate::pass(const Observation& observation) {
     ++report_.packets;
     report_.bytes += observation.wire_length;
-    if (copies_.active() && copies_.is_copy(observation)) {
+    const CopyFilter::Copy copy = copies_.knows_nothing() ? CopyFilter::Copy::no : copies_.look(observation);
+    if (copy == CopyFilter::Copy::yes) {
         quality_.leave_out(observation);
         return {.now = report_.now, .handling = Handling::copy};
     }
@@ -51,7 +52,7 @@ Sight CaptureGate::pass(const Observation& observation) {
         pass_link(observation);
         return {.now = report_.now, .handling = Handling::no_hosts};
     }
-    Sight sight{.distance = quality_.last_distance(), .repetition = repetition};
+    Sight sight{.distance = quality_.last_distance(), .repetition = copy == CopyFilter::Copy::perhaps ? Repetition::perhaps_other_tap : repetition};
     if (observation.icrc == CrcStatus::bad) sight.icrc_not_judged = believes(observation);
     if (sight.icrc_not_judged) {
         ++icrc_not_judged_;

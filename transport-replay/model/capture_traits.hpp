@@ -63,6 +63,7 @@ struct OtherTap {
 struct RecordedTwice {
     std::uint64_t hosts = 0;  // HostsHash
     ClockOffset offset;
+    std::uint64_t doubtful_way = 0;  // else 0: of this way alone, and as likely its sender sent everything again after that time
 };
 
 // For people: how many taps recorded the same packets.
@@ -90,8 +91,9 @@ struct CaptureTraits {
     // How far the clocks of two taps are apart that only the time tells apart: beyond what a path delays; else 0.
     [[nodiscard]] dissect::Duration clocks_apart() const {
         constexpr dissect::Duration kPath{500'000};  // 500 us
-        const dissect::Duration apart = twice.empty() ? dissect::Duration{} : magnitude(twice.front().offset.middle());
-        return apart < kPath ? dissect::Duration{} : apart;
+        for (const RecordedTwice& one : twice)
+            if (one.doubtful_way == 0 && magnitude(one.offset.middle()) >= kPath) return magnitude(one.offset.middle());
+        return {};
     }
     [[nodiscard]] bool has_copies() const { return !other_taps.empty() || !twice.empty(); }
     [[nodiscard]] bool any() const { return has_copies() || !icrc_not_judged.empty(); }

@@ -33,7 +33,9 @@ constexpr Duration kLongestDelay{250'000};  // of a path
 
 }  // namespace
 
-CopyFilter::CopyFilter(const CaptureTraits& traits) : other_taps_(traits.other_taps), twice_(traits.twice) {
+CopyFilter::CopyFilter(const CaptureTraits& traits)
+    : other_taps_(traits.other_taps), twice_(traits.twice),
+      active_(!other_taps_.empty() || std::ranges::any_of(twice_, [](const RecordedTwice& one) { return one.doubtful_way == 0; })) {
     if (twice_.empty()) return;
     const std::uint64_t reach = std::min<std::uint64_t>(traits.reach, kMostWaiting / kRoom);
     heads_.resize(kHeads);
@@ -46,11 +48,31 @@ bool CopyFilter::is_other_tap(const Observation& observation, std::uint64_t way)
     return std::ranges::any_of(found, [&](const OtherTap& tap) { return part(label, tap.mask) == tap.label; });
 }
 
-CopyFilter::Heads& CopyFilter::heads_of(const Observation& observation) {
-    const std::uint64_t flow = std::max<std::uint64_t>(FlowHash{}(observation.flow), 1);
-    Heads& heads = heads_[flow % kHeads];
-    if (heads.flow != flow) heads = {.flow = flow, .first = observation.ip_id, .second = observation.ip_id, .newest = {}, .recorded = 0};
+// `count` is that of the sender, or the PSN where it does not count.
+CopyFilter::Heads& CopyFilter::heads_of(const Observation& observation, std::uint16_t count) {
+    const std::uint64_t flow = std::max<std::uint64_t>((FlowHash{}(observation.flow) & ~std::uint64_t{1}) | (observation.ip_id == 0 ? 1U : 0U), 2);
+    Heads& heads = heads_[(flow >> 1) % kHeads];
+    if (heads.flow != flow) heads = {.flow = flow, .first = count, .second = count, .newest = {}, .recorded = 0, .first_time = {}, .second_time = {}};
     return heads;
+}
+
+// A request without identification that is no copy: whether it stands where the second tap has just come to, and the first one is beyond.
+bool CopyFilter::follows_second_tap(const Observation& observation, Duration apart, bool copy) {
+    if (observation.kind != ObservationKind::transport || !info(observation.opcode).request) return false;
+    const auto psn = static_cast<std::uint16_t>(observation.psn.value());
+    Heads& heads = heads_of(observation, psn);
+    if (copy) {
+        advance(heads.second, psn);
+        heads.second_time = observation.time;
+        return false;
+    }
+    const bool here = heads.second_time && observation.time - *heads.second_time <= kLongestDelay && distance(psn, heads.second) <= kFarBehind;
+    const auto idle = heads.first_time ? observation.time - *heads.first_time : Duration{};
+    const bool beyond = static_cast<std::int16_t>(static_cast<std::uint16_t>(heads.first) - psn) >= static_cast<std::int16_t>(kFarBehind);
+    if (here && (beyond || idle + idle >= magnitude(apart)) && magnitude(apart) > kLongestDelay) return true;
+    advance(heads.first, psn);
+    heads.first_time = observation.time;
+    return false;
 }
 
 // A packet that was not seen before. Of one that the network delayed on its way to the first tap the next one has just passed.
@@ -69,7 +91,8 @@ bool CopyFilter::is_of_second_tap(const Heads& heads, const Observation& observa
     return reaches_back && delayed > kLongestDelay && delayed + delayed > apart;
 }
 
-bool CopyFilter::came_before(const Observation& observation, const ClockOffset& offset) {
+CopyFilter::Copy CopyFilter::came_before(const Observation& observation, const RecordedTwice& twice) {
+    const ClockOffset& offset = twice.offset;
     const std::uint64_t key = std::max<std::uint64_t>(observation.packet_hash >> 1, 1) & kKnownKeyMask;
     // Two sets to choose from, so that packets sent many times over do not fill the one they share.
     const std::array<Set*, 2> sets{&sets_[observation.packet_hash & (sets_.size() - 1)], &sets_[observation.packet_hash >> 32 & (sets_.size() - 1)]};
@@ -89,18 +112,22 @@ bool CopyFilter::came_before(const Observation& observation, const ClockOffset& 
             original = &one;
         }
     if (original != nullptr) original->met = 1;
-    const bool copy = original != nullptr || same_datagram;
-    if (observation.ip_id != 0) {
-        Heads& heads = heads_of(observation);
+    const bool doubtful = twice.doubtful_way != 0;
+    const bool copy = original != nullptr || (same_datagram && !doubtful);
+    if (observation.ip_id != 0 && !doubtful) {
+        Heads& heads = heads_of(observation, observation.ip_id);
         const bool of_second_tap = !copy && is_of_second_tap(heads, observation, offset.at(observation.time));
-        advance(copy || of_second_tap ? heads.second : heads.first, observation.ip_id);
+        // What the network doubled may be either tap's.
+        if (original != nullptr || of_second_tap) advance(heads.second, observation.ip_id);
+        else if (!copy) advance(heads.first, observation.ip_id);
         if (!copy && !of_second_tap) heads.newest[heads.recorded++ % heads.newest.size()] = {observation.ip_id, observation.time};
-        if (of_second_tap) return true;
+        if (of_second_tap) return Copy::yes;
     }
-    if (copy) return true;
+    const bool perhaps = observation.ip_id == 0 && !doubtful && follows_second_tap(observation, offset.at(observation.time), copy);
+    if (copy) return doubtful ? Copy::perhaps : Copy::yes;
     if (place->key != 0 && place->met == 0) ++displaced_;
     *place = {.key = key & kKnownKeyMask, .met = 0, .time = observation.time};
-    return false;
+    return perhaps ? Copy::perhaps : Copy::no;
 }
 
 bool CopyFilter::any_alone() const {
@@ -109,13 +136,15 @@ bool CopyFilter::any_alone() const {
            });
 }
 
-bool CopyFilter::is_copy(const Observation& observation) {
-    if (!active() || (!observation.has_hosts() && observation.kind != ObservationKind::unreadable)) return false;
+CopyFilter::Copy CopyFilter::look(const Observation& observation) {
+    if (knows_nothing()) return Copy::no;
+    if (!observation.has_hosts() && observation.kind != ObservationKind::unreadable) return Copy::no;
     const HostsHash hosts = hosts_of(observation.flow);
-    if (is_other_tap(observation, hosts.way)) return true;
-    if (twice_.empty() || !observation.has_hosts()) return false;
+    if (is_other_tap(observation, hosts.way)) return Copy::yes;
+    if (twice_.empty() || !observation.has_hosts()) return Copy::no;
     const auto found = std::ranges::lower_bound(twice_, hosts.both, {}, &RecordedTwice::hosts);
-    return found != twice_.end() && found->hosts == hosts.both && came_before(observation, found->offset);
+    if (found == twice_.end() || found->hosts != hosts.both || (found->doubtful_way != 0 && found->doubtful_way != hosts.way)) return Copy::no;
+    return came_before(observation, *found);
 }
 
 }  // namespace qps::transport

@@ -25,10 +25,14 @@ void CopySampler::take(const Observation& observation) {
             if ((observation.packet_hash & mask_) != 0 || packets_.size() == kMostSampled) return;
         }
         if (!index_.insert(place_of(observation.packet_hash), static_cast<FlowTable::Index>(packets_.size()))) return;
+        const bool transport = observation.kind == ObservationKind::transport;
         packets_.push_back({.hash = observation.packet_hash,
                             .hosts = hosts_of(observation.flow),
+                            .flow = FlowHash{}(observation.flow),
+                            .msn = observation.acknowledgment ? std::to_underlying(observation.acknowledgment->msn) : 0,
                             .ip_id = observation.ip_id,
-                            .answer = observation.kind == ObservationKind::transport && !info(observation.opcode).request});
+                            .answer = transport && !info(observation.opcode).request,
+                            .acknowledges = transport && observation.acknowledgment && info(observation.opcode).verb == Verb::acknowledge});
     }
     SampledPacket& packet = found ? packets_[*found] : packets_.back();
     if (packet.recorded < SampledPacket::kMostKept)

@@ -28,8 +28,11 @@ struct SampledPacket {
     std::uint64_t hash = 0;
     HostsHash hosts;
     std::uint32_t recorded = 0;  // times; the first kMostKept are kept
+    std::uint64_t flow = 0;      // FlowHash
+    std::uint32_t msn = 0;       // of an ACK or NAK
     std::uint16_t ip_id = 0;
     bool answer = false;
+    bool acknowledges = false;   // an ACK or NAK
     std::array<Recording, kMostKept> kept{};
     [[nodiscard]] std::span<const Recording> recordings() const {
         return std::span(kept).first(recorded < kMostKept ? recorded : kMostKept);
@@ -38,7 +41,7 @@ struct SampledPacket {
 
 class CopySampler {
 public:
-    static constexpr std::size_t kMostSampled = 4096;  // of 176 bytes
+    static constexpr std::size_t kMostSampled = 4096;  // of 192 bytes
 
     // In the order of the capture.
     void observe(const Observation& observation) {

@@ -37,6 +37,7 @@ enum class Repetition : std::uint8_t {
     same_bytes,  // this tap saw the same datagram again, IP identification included: mirrored on the way in and out, or
                  // doubled by the network; a sender that retransmits counts its identification on
     ambiguous,   // this tap saw it again, and nothing tells a copy from a retransmission (IPv6, identification 0, no IP)
+    perhaps_other_tap,  // likewise, as long after its original as another tap's clock would say of all packets of its way
 };
 
 class RepetitionWindow {

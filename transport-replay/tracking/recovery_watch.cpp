@@ -371,7 +371,7 @@ void RecoveryWatch::finish(Instant until, Retries retries, const RequestStream& 
     // An answer to the last round, of which the capture may lack a part: nobody need send again.
     const bool heard = !rnr && open.heard_time > open.round_time && !exhausted;
     const bool sequence = episode.kind == RecoveryKind::sequence_nak && episode.rounds == 0;  // nobody gives up for one NAK
-    close(!sequence && !heard && !other && (silent || exhausted) ? RecoveryEnd::gave_up : RecoveryEnd::open, ended);
+    close(!sequence && !heard && !other && !open.perhaps_sent && (silent || exhausted) ? RecoveryEnd::gave_up : RecoveryEnd::open, ended);
 }
 
 }  // namespace qps::transport

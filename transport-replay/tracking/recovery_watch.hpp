@@ -101,6 +101,10 @@ public:
     void late_retransmission(const Observation& request, bool seen);
     // A retransmission whose ICRC is wrong: it begins nothing, for its PSN may be what was corrupted.
     void corrupt_retransmission(const Observation& request);
+    // Perhaps the requester sent again, or another tap recorded what it had sent: it cannot be said that it gave up.
+    void perhaps_sent() {
+        if (is_open()) opened().perhaps_sent = true;
+    }
     // The request is a READ, and so many PSNs that were counted as missing packets are its own.
     void takes(std::uint32_t psns);
 
@@ -129,6 +133,7 @@ private:
         dissect::Instant round_time{};
         dissect::Duration last_wait{};
         dissect::Instant heard_time{};  // of the last answer to what was sent again
+        bool perhaps_sent = false;      // since, or another tap recorded it
         std::optional<dissect::Instant> first_time;  // of the first sending, where it was captured
     };
     struct Late {

@@ -4,7 +4,7 @@
 // hosts have two labels, two taps recorded them. Where the labels are the same, an IP identification that counts proves it too.
 // Where the bytes prove nothing (IPv6, identification 0), only a time that is the same from every packet to its copy does, as long
 // as no requester can have sent all of it again.
-#include <transport-replay/tracking/copy_sampler.hpp>
+#include <transport-replay/tracking/tap_evidence.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -18,93 +18,19 @@ using namespace dissect;
 
 namespace {
 
-constexpr std::size_t kFewestPairs = 4;           // below, only if no packet lacks its copy
-constexpr std::size_t kFewestPerPart = 8;         // pairs that have a median of their own
 constexpr std::size_t kMostLabels = 16;           // of two hosts; paths do not have more
-constexpr Duration kLeastTolerance{50'000};       // 50 us: queues of switches
-constexpr double kWorstClock = 1e-3;              // of its time; crystals are off by 1e-4 at worst
-constexpr std::size_t kFewestOneWay = 16;         // packets of a sender that counts them
-constexpr std::size_t kFewestByTime = 32;         // packets that the time alone proves to be copies
-constexpr std::size_t kFewestAnswersByTime = 8;   // of them: so many answers in a row do not get lost
+constexpr std::size_t kMostOffsets = 3;           // that are looked at
 constexpr std::size_t kFewestTogether = 16;       // packets of several pairs of hosts
 constexpr Duration kAlike{5'000};                 // 5 us: there and back between two taps
 
 using Recording = SampledPacket::Recording;
 using Packets = std::span<const SampledPacket* const>;
 
-struct TimedOffset {
-    Instant time{};
-    Duration offset{};
-};
-
-Duration middle_of(std::vector<Duration>& all, std::size_t nth_of_16 = 8) {
-    const auto place = all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size() - 1, all.size() * nth_of_16 / 16));
-    std::ranges::nth_element(all, place);
-    return *place;
-}
-
-ClockOffset offset_of(std::vector<TimedOffset> pairs) {
-    ClockOffset found;
-    if (pairs.empty()) return found;
-    std::ranges::sort(pairs, {}, &TimedOffset::time);
-    const std::size_t parts = std::clamp<std::size_t>(pairs.size() / kFewestPerPart, 1, ClockOffset::kMostParts);
-    for (std::size_t i = 0; i < parts; ++i) {
-        const auto from = pairs.size() * i / parts, to = pairs.size() * (i + 1) / parts;
-        std::vector<Duration> offsets;
-        for (std::size_t k = from; k < to; ++k) offsets.push_back(pairs[k].offset);
-        found.parts[found.used++] = {pairs[(from + to) / 2].time, middle_of(offsets)};
-    }
-    std::vector<Duration> distances;
-    for (const TimedOffset& pair : pairs) distances.push_back(magnitude(pair.offset - found.at(pair.time)));
-    constexpr std::size_t kMostOf16 = 15;
-    const Duration most = middle_of(distances, kMostOf16);
-    found.tolerance = std::max(kLeastTolerance, most + most + most);
-    return found;
-}
-
 const Recording* first_of(const SampledPacket& packet, std::uint64_t label, std::uint64_t mask) {
     const auto all = packet.recordings();
     const auto found = std::ranges::find_if(all, [&](const Recording& recording) { return part(recording.label, mask) == label; });
     return found == all.end() ? nullptr : &*found;
 }
-
-// What of two hosts was recorded twice, as far as the time tells.
-struct Twice {
-    std::uint64_t hosts = 0;
-    std::size_t all = 0;         // packets
-    std::size_t even = 0;        // of them: each recording has its copy
-    std::size_t answers = 0;     // of these
-    std::size_t identified = 0;  // of all: with an IP identification
-    std::set<std::uint16_t> identifications;
-    struct Way {
-        std::size_t all = 0, even = 0;
-    };
-    std::map<std::uint64_t, Way> ways;
-    ClockOffset offset;
-    std::vector<TimedOffset> pairs;
-    std::uint64_t reach = 0;
-    std::optional<Instant> begin;
-    Instant end{};
-
-    void see(const SampledPacket& packet, const std::vector<Recording>& recordings) {
-        begin = std::min(begin.value_or(recordings.front().time), recordings.front().time);
-        end = std::max(end, recordings.front().time);
-        if (packet.ip_id == 0) return;
-        ++identified;
-        identifications.insert(packet.ip_id);
-    }
-    [[nodiscard]] std::size_t even_ways() const {
-        return static_cast<std::size_t>(std::ranges::count_if(ways, [](const auto& way) { return way.second.even != 0; }));
-    }
-    // What the one host sent reached both taps, and what the other one did was lost between them.
-    [[nodiscard]] bool one_way() const {
-        return std::ranges::any_of(ways, [](const auto& way) {
-            return way.second.even >= kFewestOneWay && 100 * way.second.even >= 95 * way.second.all;
-        });
-    }
-    [[nodiscard]] Duration length() const { return begin ? end - *begin : Duration{}; }
-    [[nodiscard]] bool counts() const { return 10 * identified >= 9 * all && identifications.size() > 1; }  // TCP begins with 0
-};
 
 // The packets of two hosts, and what is known of their labels.
 class HostsLearning {
@@ -260,21 +186,39 @@ private:
 
     // The same label twice.
     void learn_twice() {
-        std::vector<Packet> all;
+        const std::vector<Packet> all = followed();
         std::vector<TimedOffset> once;  // of packets with one copy
-        for (const SampledPacket* packet : packets_) {
-            if (packet->recorded > SampledPacket::kMostKept) continue;
-            Packet kept{packet, {}};
-            for (const Recording& recording : packet->recordings())
-                if (follows(*packet, recording)) kept.recordings.push_back(recording);
-            if (kept.recordings.empty()) continue;
-            if (kept.recordings.size() == 2) once.push_back({kept.recordings[0].time, kept.recordings[1].time - kept.recordings[0].time});
-            all.push_back(std::move(kept));
+        for (const Packet& packet : all)
+            if (packet.recordings.size() == 2)
+                once.push_back({packet.recordings[0].time, packet.recordings[1].time - packet.recordings[0].time});
+        const auto look = [&](const ClockOffset& offset) {
+            Twice found = paired(all, offset);
+            found.hosts = packets_.front()->hosts.both;
+            found.regressed = regressed(all, offset);
+            return found;
+        };
+        Twice first = look(offset_of(once));
+        if (proves(first)) return accept(first);
+        std::vector<Twice> likely;
+        for (const ClockOffset& offset : likely_offsets(all)) {
+            likely.push_back(look(offset));
+            if (proves(likely.back())) return accept(likely.back());
         }
-        Twice found = paired(all, offset_of(once));
-        found.hosts = packets_.front()->hosts.both;
-        if (found.counts() ? many(found.even, found.all) || found.one_way() : as_time_proves(found)) accept(found);
-        else if (found.even == found.all && found.all != 0) undecided_ = std::move(found);
+        const auto doubtful = std::ranges::find_if(likely, [&](const Twice& found) {
+            const std::uint64_t way = found.counts() ? 0 : found.doubtful_way();
+            return way != 0 && std::ranges::none_of(likely, [&](const Twice& timer) { return timer.is_timer_of(way, found.offset.middle()); });
+        });
+        if (doubtful != likely.end()) {
+            traits_.twice.push_back({doubtful->hosts, doubtful->offset, doubtful->doubtful_way()});
+            traits_.reach = std::max(traits_.reach, doubtful->reach);
+        } else if (first.even == first.all && first.all != 0) {
+            undecided_ = std::move(first);
+        }
+    }
+
+    [[nodiscard]] static bool proves(const Twice& found) {
+        if (found.counts()) return many(found.even, found.all) || found.one_way();
+        return as_time_proves(found) || found.goes_back();
     }
 
     // As a mirror makes them, not a network that doubles some.
@@ -293,6 +237,69 @@ private:
         const SampledPacket* sampled;
         std::vector<Recording> recordings;  // that are followed
     };
+    [[nodiscard]] std::vector<Packet> followed() const {
+        std::vector<Packet> all;
+        for (const SampledPacket* packet : packets_) {
+            if (packet->recorded > SampledPacket::kMostKept) continue;
+            Packet kept{packet, {}};
+            for (const Recording& recording : packet->recordings())
+                if (follows(*packet, recording)) kept.recordings.push_back(recording);
+            if (!kept.recordings.empty()) all.push_back(std::move(kept));
+        }
+        return all;
+    }
+
+    // Times that many recordings are apart: a packet that was sent again is there more often than twice.
+    [[nodiscard]] static std::vector<ClockOffset> likely_offsets(const std::vector<Packet>& all) {
+        std::vector<TimedOffset> apart;
+        for (const Packet& packet : all)
+            for (std::size_t i = 0; i < packet.recordings.size(); ++i)
+                for (std::size_t k = i + 1; k < packet.recordings.size(); ++k)
+                    apart.push_back({packet.recordings[i].time, packet.recordings[k].time - packet.recordings[i].time});
+        std::vector<ClockOffset> found;
+        while (found.size() < kMostOffsets) {
+            std::ranges::sort(apart, {}, &TimedOffset::offset);
+            std::size_t from = 0, best_from = 0, best = 0;
+            for (std::size_t to = 0; to < apart.size(); ++to) {
+                while (apart[to].offset - apart[from].offset > kLeastTolerance + kLeastTolerance) ++from;
+                if (to - from + 1 <= best) continue;
+                best = to - from + 1;
+                best_from = from;
+            }
+            if (best < kFewestPairs) break;
+            const auto first = apart.begin() + static_cast<std::ptrdiff_t>(best_from), behind = first + static_cast<std::ptrdiff_t>(best);
+            found.push_back(offset_of({first, behind}));
+            apart.erase(first, behind);
+        }
+        return found;
+    }
+
+    // How many ACKs have a copy that came after one of later messages.
+    [[nodiscard]] static std::size_t regressed(const std::vector<Packet>& all, const ClockOffset& offset) {
+        struct Said {
+            std::uint64_t flow = 0;
+            Instant time{};
+            Instant copied{};
+            std::uint32_t msn = 0;
+        };
+        std::vector<Said> said;
+        for (const Packet& packet : all) {
+            if (!packet.sampled->acknowledges) continue;
+            const Recording& first = packet.recordings.front();
+            Instant copied = first.time;
+            for (const Recording& copy : packet.recordings)
+                if (magnitude(copy.time - first.time - offset.at(first.time)) <= offset.tolerance) copied = std::max(copied, copy.time);
+            said.push_back({packet.sampled->flow, first.time, copied, packet.sampled->msn});
+        }
+        std::ranges::sort(said, {}, [](const Said& one) { return std::pair(one.flow, one.time); });
+        std::size_t count = 0;
+        for (auto one = said.begin(); one != said.end(); ++one) {
+            const auto next = std::find_if(one, said.end(), [&](const Said& other) { return other.flow != one->flow || Psn(one->msn).before(Psn(other.msn)); });
+            if (next != said.end() && next->flow == one->flow && next->time < one->copied) ++count;
+        }
+        return count;
+    }
+
     // A packet that was sent again has the bytes of the first: each recording has its copy at that distance.
     [[nodiscard]] static Twice paired(const std::vector<Packet>& all, const ClockOffset& offset) {
         Twice found;
@@ -302,20 +309,26 @@ private:
             Twice::Way& way = found.ways[packet.sampled->hosts.way];
             ++way.all;
             found.see(*packet.sampled, packet.recordings);
+            const auto away = [&](const Recording& from, const Recording& copy) { return magnitude(copy.time - from.time - offset.at(from.time)); };
             std::vector<Recording> open = packet.recordings;
-            bool even = true;
-            while (even && !open.empty()) {
+            std::size_t alone = 0;
+            while (!open.empty()) {
                 const Recording first = open.front();
                 open.erase(open.begin());
-                const auto wrong = [&](const Recording& copy) { return magnitude(copy.time - first.time - offset.at(first.time)); };
-                const auto copy = std::ranges::min_element(open, {}, wrong);
-                even = copy != open.end() && wrong(*copy) <= offset.tolerance;
-                if (!even) break;
+                const auto copy = std::ranges::min_element(open, {}, [&](const Recording& one) { return away(first, one); });
+                if (copy == open.end() || away(first, *copy) > offset.tolerance) {
+                    ++alone;
+                    continue;
+                }
                 found.pairs.push_back({first.time, copy->time - first.time});
                 found.reach = std::max(found.reach, copy->order - first.order);
+                const Recording paired = *copy;
                 open.erase(copy);
+                ++way.pairs;
+                if (std::ranges::any_of(open, [&](const Recording& one) { return away(paired, one) <= offset.tolerance; })) ++way.chained;
             }
-            if (!even) continue;
+            way.alone += alone;
+            if (alone != 0) continue;
             ++found.even;
             if (packet.sampled->answer) ++found.answers;
             ++way.even;
@@ -368,21 +381,6 @@ void learn_together(std::span<const Twice> undecided, CaptureTraits& traits) {
 }
 
 }  // namespace
-
-// Beyond the first and the last part as between the two that are next to it.
-Duration ClockOffset::at(Instant time) const {
-    if (used == 0) return {};
-    if (used == 1) return parts[0].offset;
-    std::size_t right = 1;
-    while (right + 1 < used && parts[right].time <= time) ++right;
-    const Part& from = parts[right - 1];
-    const Part& to = parts[right];
-    const auto length = static_cast<double>(to.time - from.time);
-    if (length <= 0) return from.offset;
-    double slope = static_cast<double>(to.offset - from.offset) / length;
-    if (time < from.time || time > to.time) slope = std::clamp(slope, -kWorstClock, kWorstClock);
-    return from.offset + Duration{static_cast<std::int64_t>(slope * static_cast<double>(time - from.time))};
-}
 
 CaptureTraits learn_taps(std::span<const SampledPacket> packets) {
     CaptureTraits traits;

@@ -187,11 +187,14 @@ void Tracker::observe(const Observation& observation, Repetition repetition, Dur
     describe(entry, where.from(), observation);
     record.connection = entry.connection.uid;
     record.from = where.from();
-    const bool again = repetition == Repetition::same_bytes || (repetition == Repetition::ambiguous && distance < kFastestTimeout);
+    const Repeated repeated = repetition == Repetition::perhaps_other_tap ? Repeated::perhaps_by_tap
+                              : repetition == Repetition::same_bytes || (repetition == Repetition::ambiguous && distance < kFastestTimeout)
+                                  ? Repeated::soon
+                                  : Repeated::no;
     if (observation.icrc == CrcStatus::bad) take_corrupt(where, observation, record);
     else if (!row.request) take_answer(where, observation, record);
     else if (entry.connection.service == Service::ud) take_datagram(where, observation);
-    else take_request(where, observation, again, record);
+    else take_request(where, observation, repeated, record);
     const End requester = row.request ? where.from() : other(where.from());
     if (!done_.empty()) {
         for (const Message& message : done_) {
@@ -242,10 +245,14 @@ void Tracker::take_datagram(WayOf where, const Observation& observation) {
     alone.finish(Outcome::sent, done_);
 }
 
+bool Tracker::was_sent(const Direction& direction, Psn psn) {
+    return direction.requests.waits_for(psn) || psn.before(direction.requests.acknowledged());
+}
+
 // Whether the network doubled a request that came again: while nothing makes the requester send again.
 bool Tracker::is_doubled(const Entry& entry, const Direction& direction, const Observation& observation) const {
     if (observation.ip_id != 0) return !direction.gaps.was_corrupt(observation.psn);
-    if (!direction.requests.waits_for(observation.psn) && !observation.psn.before(direction.requests.acknowledged())) return false;
+    if (!was_sent(direction, observation.psn)) return false;
     // Without an IP identification only haste tells: a requester waits for a NAK or a timeout.
     if (direction.naks.was_asked(observation.psn)) return false;
     // Nor does a READ that lacks responses: the one behind them is an implied NAK (9.7.5.1.1).
@@ -320,7 +327,7 @@ void Tracker::place(WayOf where, const Observation& observation, RequestArrival&
     way.retransmitted_bytes += observation.wire_length;
 }
 
-void Tracker::take_request(WayOf where, const Observation& observation, bool again, PacketRecord& record) {
+void Tracker::take_request(WayOf where, const Observation& observation, Repeated repeated, PacketRecord& record) {
     Entry& entry = entries_[where.index()];
     Direction& direction = entry.directions[static_cast<std::size_t>(where.from())];
     Way& way = entry.connection.way(where.from());
@@ -328,7 +335,15 @@ void Tracker::take_request(WayOf where, const Observation& observation, bool aga
     const Place place_in_message = info(observation.opcode).place;
     if (place_in_message == Place::first || place_in_message == Place::middle)
         way.path_mtu = std::max(way.path_mtu, observation.payload_length);
-    if (again && is_doubled(entry, direction, observation)) {
+    if (repeated == Repeated::perhaps_by_tap && was_sent(direction, observation.psn)) {  // nothing is concluded from it
+        record.arrival = Arrival::repeated;
+        record.retransmission = true;
+        ++way.retransmitted;
+        way.retransmitted_bytes += observation.wire_length;
+        direction.watch.perhaps_sent();
+        return;
+    }
+    if (repeated == Repeated::soon && is_doubled(entry, direction, observation)) {
         record.arrival = Arrival::repeated;
         record.retransmission = record.duplicated = true;
         ++way.retransmitted;

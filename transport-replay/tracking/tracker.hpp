@@ -120,6 +120,8 @@ public:
 private:
     using Index = std::uint32_t;
     static constexpr Index kNowhere = UINT32_MAX;
+    // What a request is whose bytes were there before.
+    enum class Repeated : std::uint8_t { no, soon, perhaps_by_tap };
     struct Good {
         RemoteAccess access;
         dissect::FrameIndex frame{};
@@ -201,13 +203,14 @@ private:
     static void describe(Entry& entry, End from, const Observation& observation);
     static void count_classes(Way& way, Classes& classes);
     void take_corrupt(WayOf where, const Observation& observation, PacketRecord& record);
-    void take_request(WayOf where, const Observation& observation, bool again, PacketRecord& record);
+    void take_request(WayOf where, const Observation& observation, Repeated repeated, PacketRecord& record);
     void take_datagram(WayOf where, const Observation& observation);
     void place(WayOf where, const Observation& observation, RequestArrival& arrived, dissect::Psn next, PacketRecord& record);
     [[nodiscard]] Sending sending_of(Direction& direction, Way& way, const Observation& observation, Arrival arrival);
     void amend(const NakWatch::Amended& episodes);
     void doubt_losses(Direction& direction, const Observation* request, bool repeated);
     void note_late(Way& way, const Observation& observation, const std::optional<GapLedger::Filled>& gap, bool proven);
+    [[nodiscard]] static bool was_sent(const Direction& direction, dissect::Psn psn);
     [[nodiscard]] bool is_doubled(const Entry& entry, const Direction& direction, const Observation& observation) const;
     void take_answer(WayOf where, const Observation& observation, PacketRecord& record);
     [[nodiscard]] static std::optional<dissect::Duration> came_early(const Direction& direction, const Observation& observation);

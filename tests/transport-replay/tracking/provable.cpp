@@ -57,6 +57,41 @@ TEST_CASE("a packet that passes twice in a row before those behind it may have b
     CHECK(cause(false) == NakCause::undecided);
 }
 
+TEST_CASE("a request that came once more as another tap would have recorded it is no ACK timeout, what came at other times is") {
+    for (const bool timed_out : {false, true}) {
+        Conversation said = begun();
+        said.send(51);
+        said.send(52);
+        if (timed_out) {
+            said.wait(microseconds(17'000));
+            said.send(51);
+            said.send(52);
+        }
+        said.acknowledge(52);
+        said.wait(microseconds(50'000));
+        said.send(51, Repetition::perhaps_other_tap);
+        said.send(52, Repetition::perhaps_other_tap);
+        const Tracked tracked = said.finish();
+        CHECK(tracked.recoveries.size() == (timed_out ? 1U : 0U));
+        CHECK(tracked.connections.front().ways[0].retransmitted == (timed_out ? 4U : 2U));
+        if (timed_out) CHECK(tracked.recoveries.front().rounds == 1);
+    }
+}
+
+TEST_CASE("who was refused a receive and perhaps sent again did not give up") {
+    const auto end = [](Repetition repetition, bool again) {
+        Conversation said = begun();
+        said.send(51);
+        said.refuse_receive(51);
+        said.wait(microseconds(5'000));
+        if (again) said.send(51, repetition);
+        said.wait(microseconds(20'000));
+        return said.end();
+    };
+    CHECK(end(Repetition::none, false) == RecoveryEnd::gave_up);
+    CHECK(end(Repetition::perhaps_other_tap, true) == RecoveryEnd::open);
+}
+
 TEST_CASE("an RNR NAK that comes sooner than its requester may send again is not another one") {
     const auto naks = [](Duration apart) {
         Conversation said = begun();

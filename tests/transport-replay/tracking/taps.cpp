@@ -127,6 +127,96 @@ TEST_CASE("without an identification a retransmission has the bytes of its origi
     CHECK_FALSE(learn(all).has_copies());
 }
 
+namespace {
+
+void count_messages(std::vector<Observation>& all) {
+    for (Observation& one : all)
+        if (one.opcode == kAcknowledgeOpcode) one.acknowledgment = Acknowledgment{.syndrome = 0, .msn = Msn{one.psn.value() + 1}};
+}
+
+}  // namespace
+
+TEST_CASE("answers of a responder that goes back are another tap's, whatever was lost between the taps") {
+    auto all = conversation(60, false);
+    count_messages(all);
+    all = with_copies(all, 5 * kSecond);
+    std::size_t seen = 0;
+    std::erase_if(all, [&](const Observation&) { return ++seen % 9 == 0; });
+    const CaptureTraits traits = learn(all);
+    REQUIRE(traits.twice.size() == 1);
+    CHECK(traits.twice.front().doubtful_way == 0);
+    CHECK(traits.vantage.taps == 2);
+
+    for (Observation& one : all)  // all of one message: what is asked for again is answered again
+        if (one.acknowledgment) one.acknowledgment->msn = Msn{7};
+    CHECK_FALSE(learn(all).has_copies());
+}
+
+TEST_CASE("packets sent again at both taps do not hide how far the clocks are apart") {
+    auto all = conversation(60, false);
+    count_messages(all);
+    const std::size_t once = all.size();
+    for (std::size_t i = 0; i < once; i += 2) {  // requests
+        all.push_back(all[i]);
+        all.back().time = all[i].time + Duration{67 * kMillisecond};
+    }
+    std::ranges::stable_sort(all, {}, &Observation::time);
+    CHECK(learn(all).vantage.taps == 1);
+    all = with_copies(all, 2 * kSecond);
+    std::size_t seen = 0;
+    std::erase_if(all, [&](const Observation&) { return ++seen % 12 == 0; });
+    const CaptureTraits traits = learn(all);
+    REQUIRE(traits.twice.size() == 1);
+    CHECK(traits.twice.front().doubtful_way == 0);
+    CHECK(magnitude(traits.vantage.offset.middle() - Duration{2 * kSecond}) < Duration{kMicrosecond});
+}
+
+TEST_CASE("of one way alone that came twice nothing is known, unless its sender counts its packets") {
+    for (const bool identified : {false, true}) {
+        auto all = conversation(8, identified);
+        const std::size_t once = all.size();
+        for (std::size_t i = 0; i < once; i += 2) {  // requests, whose answers were lost between the taps
+            all.push_back(all[i]);
+            all.back().time = all[i].time + Duration{50 * kMillisecond};
+        }
+        std::ranges::stable_sort(all, {}, &Observation::time);
+        const CaptureTraits traits = learn(all);
+        REQUIRE(traits.twice.size() == 1);
+        CHECK((traits.twice.front().doubtful_way == 0) == identified);
+        CHECK(traits.vantage.taps == (identified ? 2 : 1));
+        CHECK(copies(traits, all) == (identified ? 8U : 0U));
+        CopyFilter filter(traits);
+        CHECK(filter.active() == identified);
+        std::size_t doubtful = 0;
+        for (const Observation& one : all) doubtful += filter.look(one) == CopyFilter::Copy::perhaps ? 1U : 0U;
+        CHECK(doubtful == (identified ? 0U : 8U));
+    }
+    // What is sent again at equal times is its timer's.
+    auto all = conversation(8, false);
+    const std::size_t once = all.size();
+    for (std::int64_t round = 1; round <= 3; ++round)
+        for (std::size_t i = 0; i < once; i += 2) {
+            all.push_back(all[i]);
+            all.back().time = all[i].time + Duration{50 * kMillisecond * round};
+        }
+    std::ranges::stable_sort(all, {}, &Observation::time);
+    CHECK_FALSE(learn(all).has_copies());
+}
+
+TEST_CASE("a datagram that the network doubled does not tell how far the second tap has come") {
+    auto all = with_copies(conversation(200, true), 10 * kMillisecond);
+    const auto alone = [](const Observation& one) { return one.psn == Psn(20) && one.flow.source == kA; };
+    all.erase(std::ranges::find_if(all, alone));
+    Observation doubled = *std::ranges::find_if(all, [](const Observation& one) { return one.psn == Psn(95) && one.flow.source == kA; });
+    doubled.time = doubled.time + Duration{3 * kMicrosecond};
+    all.push_back(doubled);
+    std::ranges::stable_sort(all, {}, &Observation::time);
+    CopyFilter filter(learn(all));
+    for (const Observation& one : all)
+        if (alone(one)) CHECK(filter.is_copy(one));
+        else static_cast<void>(filter.is_copy(one));
+}
+
 TEST_CASE("one window sent twice because nobody heard its answers is no second tap") {
     std::vector<Observation> all;
     for (std::uint32_t round = 0; round < 2; ++round)
@@ -135,6 +225,22 @@ TEST_CASE("one window sent twice because nobody heard its answers is no second t
     all.push_back(packet(63, kSecond + 100 * kMicrosecond, 0, true));  // an answer that was lost behind the tap
     all.push_back(packet(63, kSecond + 67 * kMillisecond + 100 * kMicrosecond, 0, true));
     CHECK_FALSE(learn(all).has_copies());
+}
+
+TEST_CASE("without identifications a request between copies, far behind the first tap, is perhaps the second one's alone") {
+    auto all = with_copies(conversation(200, false), 10 * kMillisecond);
+    const auto alone = [](const Observation& one) { return one.psn == Psn(77) && one.flow.source == kA; };
+    all.erase(std::ranges::find_if(all, alone));
+    Observation again = *std::ranges::find_if(all, [](const Observation& one) { return one.psn == Psn(120) && one.flow.source == kA; });
+    again.time = again.time + Duration{4 * kMillisecond};  // sent again, and lost before the second tap
+    all.push_back(again);
+    std::ranges::stable_sort(all, {}, &Observation::time);
+    CopyFilter filter(learn(all));
+    for (const Observation& one : all) {
+        const CopyFilter::Copy copy = filter.look(one);
+        if (alone(one)) CHECK(copy == CopyFilter::Copy::perhaps);
+        else CHECK(copy != CopyFilter::Copy::perhaps);
+    }
 }
 
 TEST_CASE("a network that doubles a tenth of the packets is no second tap") {
