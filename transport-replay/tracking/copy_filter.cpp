@@ -51,7 +51,7 @@ bool CopyFilter::is_other_tap(const Observation& observation, std::uint64_t way)
 // `count` is that of the sender, or the PSN where it does not count.
 CopyFilter::Heads& CopyFilter::heads_of(const Observation& observation, std::uint16_t count) {
     const std::uint64_t flow = std::max<std::uint64_t>((FlowHash{}(observation.flow) & ~std::uint64_t{1}) | (observation.ip_id == 0 ? 1U : 0U), 2);
-    Heads& heads = heads_[(flow >> 1) % kHeads];
+    Heads& heads = heads_[flow % kHeads];  // the lowest bit tells PSNs and identifications of a flow apart
     if (heads.flow != flow) heads = {.flow = flow, .first = count, .second = count, .newest = {}, .recorded = 0, .first_time = {}, .second_time = {}};
     return heads;
 }
@@ -78,7 +78,7 @@ bool CopyFilter::follows_second_tap(const Observation& observation, Duration apa
 // A packet that was not seen before. Of one that the network delayed on its way to the first tap the next one has just passed.
 bool CopyFilter::is_of_second_tap(const Heads& heads, const Observation& observation, Duration apart) {
     const std::uint32_t from_first = distance(observation.ip_id, heads.first), from_second = distance(observation.ip_id, heads.second);
-    if (heads.first - heads.second >= kFarBehind && kMuchNearer * from_second < from_first) return true;
+    if (static_cast<std::int32_t>(heads.first - heads.second) >= static_cast<std::int32_t>(kFarBehind) && kMuchNearer * from_second < from_first) return true;
     const auto kept = std::span(heads.newest).first(std::min<std::size_t>(heads.recorded, heads.newest.size()));
     const Passed* next = nullptr;
     bool reaches_back = false;

@@ -243,6 +243,17 @@ TEST_CASE("without identifications a request between copies, far behind the firs
     }
 }
 
+TEST_CASE("a packet whose identification is the 0 that its sender counts from does not hide how far the taps have come") {
+    std::vector<Observation> all;
+    for (std::uint32_t i = 0; i < 90; ++i) {  // a burst, and another one after its copies
+        const std::int64_t time = kSecond + i * kMicrosecond + (i < 60 ? 0 : 4 * kMillisecond);
+        all.push_back(packet(i, time, static_cast<std::uint16_t>(i)));
+        all.push_back(packet(i, time + 500, static_cast<std::uint16_t>(i + 7), true));
+    }
+    all = with_copies(all, 2 * kMillisecond);
+    CHECK(copies(learn(all), all) == all.size() / 2);
+}
+
 TEST_CASE("a network that doubles a tenth of the packets is no second tap") {
     auto all = conversation(300, true);
     const std::size_t once = all.size();
