@@ -88,6 +88,15 @@ SuiteProgramSettings settings_of(const Options& options, const Measures& measure
     return settings;
 }
 
+// A check that could not be asked is no pass.
+ExitCode say_unasked(const Report& report, const VerdictCounts& counts) {
+    const auto unasked = std::ranges::count(report.results, stage::kNoAgent, &CheckResult::reason);
+    if (unasked == 0) return ExitCode::done;
+    say("qpscope: {} of {} have a verdict; {} need an agent beside the device (--agent)\n",
+        counts[Verdict::pass] + counts[Verdict::fail] + counts[Verdict::deviation], transport::counted(counts.all(), "check"), unasked);
+    return ExitCode::unjudged;
+}
+
 void append_coverage(std::string& out, const std::vector<CoverageRow>& rows) {
     constexpr std::size_t kIndent = 8;
     std::array<std::size_t, 4> counts{};  // by a script, a capture, either, nobody
@@ -144,6 +153,7 @@ ExitCode run_suite(const Options& options) {
     // Nothing was asked of anybody: the wire could not be opened, say.
     if (acted != ExitCode::done && counts[Verdict::not_applicable] == report.results.size()) return code;
     code = worse(code, write_report(options, report, *measures, output));
+    code = worse(code, say_unasked(report, counts));
     if (watching.died() && options.check.fail_on) code = worse(code, ExitCode::findings);
     if (made->suite->lost() && counts[Verdict::pass] + counts[Verdict::fail] == 0) code = worse(code, ExitCode::unreadable);
     return worse(code, finish(output));

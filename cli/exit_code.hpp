@@ -29,7 +29,7 @@ inline constexpr std::array kExitCodes{
     ExitCodeRow{ExitCode::unreadable, "the input cannot be read or is not a capture"},
     ExitCodeRow{ExitCode::damaged, "the input is damaged or truncated; its readable part is reported"},
     ExitCodeRow{ExitCode::output_failed, "the output cannot be written"},
-    ExitCodeRow{ExitCode::unjudged, "not everything could be judged: the analysis reached its limits, or the host of --device sent nothing"},
+    ExitCodeRow{ExitCode::unjudged, "not everything could be judged: limits of the analysis, no packet of --device, no agent"},
     ExitCodeRow{ExitCode::interrupted, "interrupted; the results so far are reported"},
 };
 

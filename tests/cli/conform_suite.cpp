@@ -1,5 +1,6 @@
 // The suite of `conform` against a device that is a peer of ours, `qpscope peer agent`, over UDP on the loopback: the table word for
 // word, its other formats, what it keeps, how it ends; a device that dies; coverage and the list of scripts.
+#include <cli/exit_code.hpp>
 #include <tests/cli/qpscope.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/golden.hpp>
@@ -97,6 +98,11 @@ TEST_CASE("the suite over UDP: table, JSON, JUnit, HTML, evidence, what changed"
     CHECK_THAT(compared.out, Contains("<!doctype html>") && Contains("Changed since") && Contains("qpscope conformance report"));
     const Ending mended = device.ask({"--only", "RSP-05,CM-05", "--compare", folder.file("earlier.json"), "-q"});
     CHECK_THAT(mended.out, Contains("RSP-05  fail -> pass") && Contains("1 verdict unchanged"));
+    const Ending alone =
+        qpscope({"conform", "--via", "udp", "-a", loopback(2), "--seed", "1", "--dut", loopback(1), "--only", "RSP-05,CM-05"});
+    CHECK(alone.code == static_cast<int>(qps::cli::ExitCode::unjudged));
+    CHECK_THAT(alone.err, Contains("qpscope: 1 of 2 checks have a verdict; 1 need an agent beside the device (--agent)\n"));
+    CHECK_THAT(alone.out, Contains("2 checks: 1 passed, 0 failed, 0 inconclusive, 0 declared, 1 not applicable"));
     const Ending junit = device.ask({"--only", "RSP-05", "-f", "junit", "-q"});
     CHECK_THAT(junit.out, Contains("<testcase classname=\"qpscope.RSP\" name=\"RSP-05 "));
 }

@@ -166,7 +166,7 @@ std::string Run::missing_need() {
     };
     for (const std::string& need : script_.needs)
         if (!there(need))
-            return need == "agent" ? "no agent of the device (--agent)"
+            return need == "agent" ? std::string(kNoAgent)
                    : need == "cm"  ? "the port of the device is unknown (--port)"
                                    : fmt::format("it needs \"{}\", which is missing", need);
     return {};

@@ -22,6 +22,7 @@
 
 namespace qps::transport::conformance::stage {
 
+inline constexpr std::string_view kNoAgent = "no agent of the device (--agent)";  // why a script that needs one is not applicable
 inline constexpr std::size_t kMostRecorded = 1U << 14;              // frames of a run: a storm and what it is answered with
 inline constexpr std::size_t kMostArrived = 1U << 13;               // as many as the endpoint keeps
 inline constexpr std::uint64_t kMostSteps = 1U << 20;               // lines played: repeats included
