@@ -298,13 +298,16 @@ ExitCode report_unknown(const Options& options, const transport::Timeline& timel
 
 }  // namespace
 
+ExitCode say_unjudged(const Options& options, const transport::Timeline& timeline) {
+    if (judged_all(timeline)) return ExitCode::done;
+    if (!options.quiet) say("qpscope: not everything could be judged: {}\n", left_out_text(timeline));
+    return ExitCode::unjudged;
+}
+
 ExitCode finish(const Options& options, const Analyzed& analyzed, Output& output) {
     ExitCode code = output.closed() ? ExitCode::done : analyzed.code;
     if (analyzed.any && code == ExitCode::done) code = report_unknown(options, analyzed.timeline);
-    if (analyzed.any && !judged_all(analyzed.timeline)) {
-        code = worse(code, ExitCode::unjudged);
-        if (!options.quiet) say("qpscope: not everything could be judged: {}\n", left_out_text(analyzed.timeline));
-    }
+    if (analyzed.any) code = worse(code, say_unjudged(options, analyzed.timeline));
     const auto bad = [&](const Finding& finding) { return options.fail_on && finding.severity >= *options.fail_on; };
     if (std::ranges::any_of(analyzed.timeline.findings, bad)) code = worse(code, ExitCode::findings);
     return worse(code, finish(output));

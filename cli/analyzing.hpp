@@ -74,6 +74,9 @@ struct Analyzed {
 // The log that --nccl-log names; says what of it could not be read.
 [[nodiscard]] std::expected<transport::NcclLog, ExitCode> read_nccl_log_of(const Options& options);
 
+// Says what bounds left out of it that may be a finding: its code, ExitCode::unjudged, or done.
+[[nodiscard]] ExitCode say_unjudged(const Options& options, const transport::Timeline& timeline);
+
 // The exit code of a command: that of the inputs, of the output, and of the findings where the user asked for it.
 [[nodiscard]] ExitCode finish(const Options& options, const Analyzed& analyzed, Output& output);
 

@@ -138,7 +138,8 @@ ExitCode run_extract(const Options& options) {
     Output output(options);  // of no use but to those who print
     const Analyzed analyzed = analyze(options, *filter, output, {});
     if (!analyzed.any) return analyzed.code;
-    if (const ExitCode code = finish(options, analyzed, output); code == ExitCode::usage) return code;
+    const ExitCode told = finish(options, analyzed, output);
+    if (told == ExitCode::usage) return told;
     const auto findings = findings_of(options, analyzed.timeline);
     if (!findings) return ExitCode::usage;
     const std::vector<FrameIndex> evidence = evidence_of(analyzed.timeline, *findings);
@@ -150,7 +151,8 @@ ExitCode run_extract(const Options& options) {
     const Analyzed again = analyze_again(options, *filter, output, extracting.listening(), analyzed);
     if (slice.set_up_left_out() != 0 && !options.quiet)
         say("qpscope: {} of the set-up not written: more repeated messages than an attempt keeps\n", counted(slice.set_up_left_out(), "packet"));
-    return finish(options, *file, copies, worse(analyzed.code, again.code), about(slice));
+    const ExitCode judged = told == ExitCode::unjudged ? told : ExitCode::done;  // a finding may lack
+    return finish(options, *file, copies, worse(worse(analyzed.code, again.code), judged), about(slice));
 }
 
 }  // namespace qps::cli

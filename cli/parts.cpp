@@ -1,6 +1,8 @@
 #include "parts.hpp"
 
 #include <transport-replay/analysis/sharded_analysis.hpp>
+#include <transport-replay/collectives/nccl_log.hpp>
+#include <transport-replay/model/timeline.hpp>
 #include <transport-replay/parts/part.hpp>
 
 #include "analyzing.hpp"
@@ -54,7 +56,7 @@ ExitCode write_part_of(const Options& options) {
     if (!analyzed.any || analyzed.code == ExitCode::interrupted) return worse(analyzed.code, finish(output));
     part.origin.damaged = analyzed.code != ExitCode::done;
     output.write(write_part(part, QPSCOPE_VERSION));
-    return worse(analyzed.code, finish(output));
+    return worse(worse(analyzed.code, say_unjudged(options, conclude(std::move(part), {}))), finish(output));
 }
 
 }  // namespace qps::cli
