@@ -196,10 +196,25 @@ void add_target_options(CLI::App& app, LiveOptions& options) {
              [&options](const std::string& text) {
                  options.clients = read_number<std::uint64_t>(text, 1, ~std::uint64_t{0}, "number of clients");
              });
+    const auto add_code = [&app](const char* names, std::optional<std::uint8_t>& target, std::uint8_t least, std::uint8_t most, const std::string& meaning) {
+        add_read(app, names, "N", meaning,
+                 [&target, least, most, name = std::string(names)](const std::string& text) { target = read_number<std::uint8_t>(text, least, most, name); });
+    };
+    add_code("--ack-timeout", options.ack_timeout, 1, 31, "Wait so long for an answer before sending again: 4.096 us * 2^N (default: by CM, 14 to 16)");
+    add_code("--retry", options.retry, 0, 7, "Announce this retry count in the REQ (default: 7)");
+    add_code("--rnr-retry", options.rnr_retry, 0, 7, "Let the peer retry so often after an RNR NAK; 7: for ever (default: 7)");
+    add_code("--min-rnr-timer", options.min_rnr_timer, 0, 31, "Code of the time in our RNR NAKs (default: 12, 0.64 ms)");
     app.add_flag("!--no-verify", options.verify, "Do not verify received data; a source does not fill its messages");
 }
 
 }  // namespace
+
+void set_timers(const LiveOptions& options, live::ConnectOptions& connect) {
+    connect.ack_timeout = options.ack_timeout;
+    connect.retry_count = options.retry.value_or(connect.retry_count);
+    connect.rnr_retry_count = options.rnr_retry.value_or(connect.rnr_retry_count);
+    connect.min_rnr_timer = options.min_rnr_timer.value_or(connect.min_rnr_timer);
+}
 
 std::string read_secret_file(const std::string& path) {
     std::string why;

@@ -17,6 +17,7 @@ class App;
 namespace qps::transport::live {
 enum class Mac : std::uint64_t;
 enum class IpPort : std::uint16_t;
+struct ConnectOptions;
 }  // namespace qps::transport::live
 
 namespace qps::cli {
@@ -57,6 +58,10 @@ struct LiveOptions {
     std::optional<std::uint32_t> depth;  // messages under way
     std::optional<std::uint32_t> connections;
     std::optional<std::uint64_t> clients;  // of a server, before it ends
+    std::optional<std::uint8_t> ack_timeout;  // of connections by CM, as codes and counts of verbs
+    std::optional<std::uint8_t> retry;
+    std::optional<std::uint8_t> rnr_retry;
+    std::optional<std::uint8_t> min_rnr_timer;
     bool verify = true;
 
     // Of programs that exchange queue pairs over TCP.
@@ -84,6 +89,8 @@ void add_live_settings(CLI::App& app, LiveOptions& options);
 [[nodiscard]] std::string read_secret_file(const std::string& path);
 
 void add_program_options(CLI::App& app, LiveOptions& options);
+// What connections are to be like, where the user says so.
+void set_timers(const LiveOptions& options, transport::live::ConnectOptions& connect);
 void add_pingpong_options(CLI::App& app, LiveOptions& options);
 
 // "10.77.0.9", "fd00::9"; nothing where it is none.

@@ -248,7 +248,8 @@ constexpr std::array kOptionGroups{
     OptionGroup{"Recorded connection", " --as --connection --connect --port --map-key --map-address --patience ", " replay "},
     OptionGroup{"Device under test", " --dut --agent --agent-secret --port --patience --comes-back ", " conform "},
     OptionGroup{"Scripts", " --script --script-of --filter --set --list --coverage ", " conform "},
-    OptionGroup{"Traffic", " --port --count --size --depth --clients --connections --no-verify --seconds --unsignaled --only ",
+    OptionGroup{"Traffic", " --port --count --size --depth --clients --connections --ack-timeout --retry --rnr-retry --min-rnr-timer --no-verify --seconds "
+                "--unsignaled --only ",
                 " peer pingpong "},
     OptionGroup{"perftest and ibv_*_pingpong",
                 " --tcp --service --qps --bidirectional --all-sizes --duration --gap --compare-swap "},

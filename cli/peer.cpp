@@ -173,6 +173,7 @@ ProgramRequest request_of(const LiveOptions& options) {
     request.depth = options.depth.value_or(request.depth);
     request.connections = options.connections.value_or(request.connections);
     request.clients = options.clients;
+    set_timers(options, request.connect);
     request.verify = options.verify;
     request.secret = options.secret;
     request.insecure = options.insecure;

@@ -120,6 +120,7 @@ PingpongSettings settings_of(const LiveOptions& live) {
     settings.request = {.target = live.target, .port = live.port, .count = live.count, .size = live.size.value_or(kPingpongBytes)};
     settings.request.depth = live.depth.value_or(1);
     settings.request.clients = live.clients;
+    set_timers(live, settings.request.connect);
     settings.request.verify = live.verify;
     return settings;
 }

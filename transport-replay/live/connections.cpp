@@ -80,7 +80,7 @@ verbs::Result<void> Connections::program(const Ours& ours, const ConnectionParam
         rtr.max_dest_rd_atomic = std::min(parameters.responder_resources, verbs::kMaxRdAtomic);
         rtr.min_rnr_timer = ours.options.min_rnr_timer;
         rts.max_rd_atomic = std::min(parameters.initiator_depth, verbs::kMaxRdAtomic);
-        rts.timeout = static_cast<std::uint8_t>(parameters.ack_timeout);
+        rts.timeout = ours.options.ack_timeout.value_or(static_cast<std::uint8_t>(parameters.ack_timeout));
         rts.retry_cnt = parameters.retry_count;
         rts.rnr_retry = parameters.rnr_retry_count;
     }
@@ -102,6 +102,7 @@ std::expected<CmId, CmError> Connections::connect(Qpn qp, const Target& target, 
     request.mtu = settings_.mtu;
     request.responder_resources = options.responder_resources;
     request.initiator_depth = options.initiator_depth;
+    request.path.packet_lifetime = TimeoutCode{static_cast<std::uint8_t>(options.ack_timeout ? *options.ack_timeout - 1 : kPacketLifetime)};
     request.retry_count = options.retry_count;
     request.rnr_retry_count = options.rnr_retry_count;
     request.shared_receive_queue = options.shared_receive_queue;
