@@ -1,6 +1,7 @@
 // What views keep beside rows and analysis: made captures drive every row of kViewRows far past the bounds of what is in it; what it
 // takes stays below the row, what there was no room for is told, and none of it takes long.
 #include <dissect/capture/writer.hpp>
+#include <tests/series/rows.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/heap_watch.hpp>
 #include <tests/support/packets.hpp>
@@ -12,9 +13,12 @@
 #include <transport-replay/series/connection_figures.hpp>
 #include <transport-replay/series/fabric_layout.hpp>
 #include <transport-replay/series/host_matrix.hpp>
+#include <transport-replay/series/io_graph.hpp>
+#include <transport-replay/series/ladder.hpp>
 #include <transport-replay/series/packet_order.hpp>
 #include <transport-replay/series/run_comparison.hpp>
 #include <transport-replay/series/statistics.hpp>
+#include <transport-replay/series/throughput.hpp>
 #include <transport-replay/series/view_memory.hpp>
 
 #include <algorithm>
@@ -226,6 +230,54 @@ bool sorted_packets(HeapWatch& peak) {
     return kSanitized || (!none && none.error() == NoOrder::too_many_texts);
 }
 
+// Two packets, centuries apart: bins are as fine as there is room for, and no finer.
+constexpr Range kCenturies{Instant{0}, Instant{kLongestTime}};
+bool throughput_of_centuries(HeapWatch& peak) {
+    Rows rows;
+    rows.request(0, 1);
+    rows.request(kLongestTime - 1, 2);
+    peak = {};
+    const auto made = throughput(rows.index, {}, kCenturies);
+    peak.look();
+    REQUIRE(made);
+    CHECK(made->bins() <= kMaxBins);
+    CHECK(made->total().packets == 2);
+    return made->width() > kFinestBin;
+}
+
+bool graph_of_centuries(HeapWatch& peak) {
+    auto index = std::make_shared<CaptureIndex>();
+    const Rows rows;
+    for (const std::int64_t time : {std::int64_t{0}, kLongestTime - 1})
+        REQUIRE(index->packets.append(PacketRow(0, 0, rows.observation(time, kSendOnly, 1), rows.record(End::a))));
+    const std::vector<GraphSeries> asked(kMostSeries, GraphSeries{{}, Measure::bytes, {}});
+    peak = {};
+    const auto made = io_graph(index, 2, asked, kCenturies, Duration{1});
+    peak.look();
+    REQUIRE(made);
+    CHECK(made->bins() <= kMostGraphBins);
+    CHECK(made->lines.back().packets == 2);
+    return made->width > Duration{1};
+}
+
+// A message of more packets than are drawn.
+bool ladder_of_a_message(HeapWatch& peak) {
+    Rows rows;
+    const std::uint32_t packets = 4 * kMaxMessagePackets;
+    const FrameIndex first = rows.request(0, 0, kSendFirst);
+    for (std::uint32_t i = 1; i + 1 < packets; ++i) rows.request(i * 1000, i, kSendMiddle);
+    const FrameIndex last = rows.request(packets * 1000, packets - 1, kSendLast);
+    rows.message({first, last, rows.answer(packets * 1001, packets - 1)}, Verb::send, packets, std::uint64_t{packets} * 1000);
+    peak = {};
+    const auto messages = LadderMessages::of(rows.index, kOne);
+    REQUIRE(messages);
+    const auto made = ladder(rows.index, {}, *messages, 0, 1, {0});
+    peak.look();
+    REQUIRE(made);
+    CHECK(made->lines.size() >= kMaxMessagePackets);
+    return made->lines.size() <= kMaxMessagePackets + 2;
+}
+
 struct Trial {
     std::string_view row;
     bool (*run)(HeapWatch& peak);  // true: it said what there was no room for
@@ -239,6 +291,9 @@ constexpr std::array kTrials{
     Trial{"pairs of hosts", matrix_of_hosts},
     Trial{"figures of connections", lines_of_connections},
     Trial{"sorted packets", sorted_packets},
+    Trial{"throughput", throughput_of_centuries},
+    Trial{"bins of an I/O graph", graph_of_centuries},
+    Trial{"ladder of a message", ladder_of_a_message},
 };
 
 constexpr std::size_t kMegabyte = std::size_t{1} << 20;

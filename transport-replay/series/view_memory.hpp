@@ -21,6 +21,9 @@ inline constexpr std::array kViewRows{
     ViewRow{"pairs of hosts", 8},
     ViewRow{"figures of connections", 16},
     ViewRow{"sorted packets", 128},  // while they are sorted; 48 afterwards
+    ViewRow{"throughput", 32},
+    ViewRow{"bins of an I/O graph", 48},  // of kMostSeries series; values of percentiles are bounded by kMostKept
+    ViewRow{"ladder of a message", 8},
 };
 
 }  // namespace qps::transport::series
