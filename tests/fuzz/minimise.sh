@@ -20,7 +20,8 @@ fuzzer_names "$build" | while read -r name; do
     mkdir -p "$corpus"
     all=$(mktemp -d)
     # By size, so that of two that reach the same the smaller one stays; AFL++ names its inputs with colons.
-    find "$corpus" "build/fuzz/corpus/$name" "build/afl/found/$name/default/queue" -type f -size -$((largest / 1024))k 2>/dev/null |
+    # What was never fuzzed here has no folder of its own.
+    { find "$corpus" "build/fuzz/corpus/$name" "build/afl/found/$name/default/queue" -type f -size -$((largest / 1024))k 2>/dev/null || true; } |
         while read -r input; do
             base=$(basename "$input")
             [[ $base == README* || ( ${input%/*} == "$corpus" && ! $base =~ ^[0-9a-f]{40}$ ) ]] || cp "$input" "$all/$(sha1sum <"$input" | cut -c1-40)"
