@@ -200,7 +200,7 @@ void add_target_options(CLI::App& app, LiveOptions& options) {
         add_read(app, names, "N", meaning,
                  [&target, least, most, name = std::string(names)](const std::string& text) { target = read_number<std::uint8_t>(text, least, most, name); });
     };
-    add_code("--ack-timeout", options.ack_timeout, 1, 31, "Wait so long for an answer before sending again: 4.096 us * 2^N (default: by CM, 14 to 16)");
+    add_code("--ack-timeout", options.ack_timeout, 1, 31, "Wait so long for an answer before sending again: 4.096 us * 2^N (default: by CM, 19 with Linux: 2.15 s)");
     add_code("--retry", options.retry, 0, 7, "Announce this retry count in the REQ (default: 7)");
     add_code("--rnr-retry", options.rnr_retry, 0, 7, "Let the peer retry so often after an RNR NAK; 7: for ever (default: 7)");
     add_code("--min-rnr-timer", options.min_rnr_timer, 0, 31, "Code of the time in our RNR NAKs (default: 12, 0.64 ms)");

@@ -173,7 +173,6 @@ PacketSpec transport_packet(Opcode opcode, Network network) {
     constexpr std::uint64_t kDefaultPkey = 0xffff;
     set(bth, "infiniband.bth.opcode", std::to_underlying(opcode));
     set(bth, "infiniband.bth.p_key", kDefaultPkey);
-    set(bth, "infiniband.bth.m", usual_migreq(opcode) ? 1 : 0);
     spec.headers.push_back(std::move(bth));
     const OpcodeRow& row = info(opcode);
     for (std::size_t i = 0; i < row.header_count; ++i) spec.headers.push_back({row.headers[i]});

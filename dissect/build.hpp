@@ -50,7 +50,7 @@ inline constexpr std::array kNetworks{Network::roce_v2_ipv4, Network::roce_v2_ip
                                       Network::native_global};
 
 // The headers of a transport packet of that opcode, from Ethernet (or the LRH) on, with documentation addresses
-// (RFC 5737, RFC 3849), the default P_Key, the usual MigReq and everything else zero.
+// (RFC 5737, RFC 3849), the default P_Key and everything else zero.
 [[nodiscard]] PacketSpec transport_packet(Opcode opcode, Network network);
 
 // MigReq of a path that is the only one (17.2.8): its queue pair is in the state Migrated. Services without paths have none.

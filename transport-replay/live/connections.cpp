@@ -102,7 +102,7 @@ std::expected<CmId, CmError> Connections::connect(Qpn qp, const Target& target, 
     request.mtu = settings_.mtu;
     request.responder_resources = options.responder_resources;
     request.initiator_depth = options.initiator_depth;
-    request.path.packet_lifetime = TimeoutCode{static_cast<std::uint8_t>(options.ack_timeout ? *options.ack_timeout - 1 : kPacketLifetime)};
+    if (options.ack_timeout) request.path.packet_lifetime = TimeoutCode{static_cast<std::uint8_t>(*options.ack_timeout - 1)};  // 12.7.34
     request.retry_count = options.retry_count;
     request.rnr_retry_count = options.rnr_retry_count;
     request.shared_receive_queue = options.shared_receive_queue;

@@ -115,6 +115,7 @@ PacketSpec to_spec(const TransportPacket& packet, const Route& route) {
     PacketSpec spec = transport_packet(packet.opcode, route.network);
     set_network(spec, route);
     if (route.vlan && spec.link == LinkType::ethernet) set_tag(spec, *route.vlan);
+    set(spec, "infiniband.bth.m", usual_migreq(packet.opcode) ? 1 : 0);
     set(spec, "infiniband.bth.p_key", std::to_underlying(packet.pkey));
     set(spec, "infiniband.bth.destqp", std::to_underlying(packet.dest_qp));
     set(spec, "infiniband.bth.psn", packet.psn.value());
