@@ -137,7 +137,7 @@ ExitCode run_check(const Options& options) {
         const Report report = report_of(options, measures->profile, analyzed, suite);
         code = write_report(options, report, *measures, output);
         if (options.check.device && suite.packets() == 0) {
-            say("qpscope: no packet comes from {}: nothing was judged\n", text(*options.check.device));
+            if (!options.quiet) say("qpscope: no packet comes from {}: nothing was judged\n", text(*options.check.device));
             code = worse(code, ExitCode::unjudged);
         }
         if (!options.check.evidence.empty())

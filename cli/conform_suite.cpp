@@ -89,11 +89,12 @@ SuiteProgramSettings settings_of(const Options& options, const Measures& measure
 }
 
 // A check that could not be asked is no pass.
-ExitCode say_unasked(const Report& report, const VerdictCounts& counts) {
+ExitCode say_unasked(const Report& report, const VerdictCounts& counts, bool quiet) {
     const auto unasked = std::ranges::count(report.results, stage::kNoAgent, &CheckResult::reason);
     if (unasked == 0) return ExitCode::done;
-    say("qpscope: {} of {} have a verdict; {} need an agent beside the device (--agent)\n",
-        counts[Verdict::pass] + counts[Verdict::fail] + counts[Verdict::deviation], transport::counted(counts.all(), "check"), unasked);
+    if (!quiet)
+        say("qpscope: {} of {} have a verdict; without an agent beside the device (--agent), {} cannot be asked\n",
+            counts[Verdict::pass] + counts[Verdict::fail] + counts[Verdict::deviation], transport::counted(counts.all(), "check"), unasked);
     return ExitCode::unjudged;
 }
 
@@ -153,7 +154,7 @@ ExitCode run_suite(const Options& options) {
     // Nothing was asked of anybody: the wire could not be opened, say.
     if (acted != ExitCode::done && counts[Verdict::not_applicable] == report.results.size()) return code;
     code = worse(code, write_report(options, report, *measures, output));
-    code = worse(code, say_unasked(report, counts));
+    code = worse(code, say_unasked(report, counts, options.quiet));
     if (watching.died() && options.check.fail_on) code = worse(code, ExitCode::findings);
     if (made->suite->lost() && counts[Verdict::pass] + counts[Verdict::fail] == 0) code = worse(code, ExitCode::unreadable);
     return worse(code, finish(output));

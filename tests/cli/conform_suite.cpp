@@ -101,7 +101,7 @@ TEST_CASE("the suite over UDP: table, JSON, JUnit, HTML, evidence, what changed"
     const Ending alone =
         qpscope({"conform", "--via", "udp", "-a", loopback(2), "--seed", "1", "--dut", loopback(1), "--only", "RSP-05,CM-05"});
     CHECK(alone.code == static_cast<int>(qps::cli::ExitCode::unjudged));
-    CHECK_THAT(alone.err, Contains("qpscope: 1 of 2 checks have a verdict; 1 need an agent beside the device (--agent)\n"));
+    CHECK_THAT(alone.err, Contains("qpscope: 1 of 2 checks have a verdict; without an agent beside the device (--agent), 1 cannot be asked\n"));
     CHECK_THAT(alone.out, Contains("2 checks: 1 passed, 0 failed, 0 inconclusive, 0 declared, 1 not applicable"));
     const Ending junit = device.ask({"--only", "RSP-05", "-f", "junit", "-q"});
     CHECK_THAT(junit.out, Contains("<testcase classname=\"qpscope.RSP\" name=\"RSP-05 "));

@@ -38,7 +38,9 @@ std::vector<CheckResult> check_exchange(const stage::ScriptOutcome& outcome, con
         look_at(packet, facts);
         suite.observe(observation, facts, analysis.observe(observation));
     }
-    std::vector<CheckResult> results = suite.finish(analysis.finish());
+    // What was not kept is as what a capture dropped: then nothing is concluded from what did not come.
+    const Drops drops{.known = outcome.frames_lost != 0, .received = outcome.frames.size() + outcome.frames_lost, .dropped = outcome.frames_lost};
+    std::vector<CheckResult> results = suite.finish(analysis.finish(drops));
     std::erase_if(results, [](const CheckResult& result) { return result.check->id.starts_with("TRC") || !is_decided_passively(*result.check); });
     return results;
 }

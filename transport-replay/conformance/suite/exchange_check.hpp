@@ -1,7 +1,7 @@
 // What a capture shows of a device, judged over the packets of a script: the passive checks, of the device alone.
 //
-// The tester breaks rules on purpose, and a script ends in the middle of things: a packet of the tester never counts against the device,
-// and nothing is concluded from what did not come.
+// The tester breaks rules on purpose: its packets never count against the device. Where a script exchanged more than is kept, nothing is
+// concluded from what did not come.
 #pragma once
 
 #include <transport-replay/checks/verdict.hpp>
