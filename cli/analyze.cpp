@@ -17,7 +17,7 @@ void show_analysis(const Options& options, const transport::Timeline& timeline, 
 }
 
 ExitCode run_analyze(const Options& options) {
-    if (options.part.one) return write_part_of(options);
+    if (options.part.any()) return write_part_of(options);
     const auto filter = compile_filter(options, FilterSets::taken);
     if (!filter) return ExitCode::usage;
     Output output(options);

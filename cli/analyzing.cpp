@@ -115,6 +115,7 @@ constexpr std::size_t kMostOfLog = std::size_t{64} << 20;  // bytes: of a thousa
 std::optional<Analyzed> analyze_once(const Options& options, const Filter& filter, const Output& output, const Listening& listening,
                                      Reading reading) {
     AnalysisSettings& known = reading.known;
+    known.sums_apart = !options.part.host.empty();
     Analyzed analyzed;
     // A filter may need an analysis of every packet, also of those that it takes away; who shows what is known so far needs a copy.
     const std::uint32_t analyses = 1U + (filter.needs_annotation() ? 1U : 0U) + (listening.meanwhile && !can_be_read_twice(options) ? 1U : 0U);
@@ -163,6 +164,7 @@ std::optional<Analyzed> analyze_once(const Options& options, const Filter& filte
         return output.ok() ? ExitCode::done : ExitCode::output_failed;
     };
     analyzed.code = for_each_input(options, each_input, reading.again);
+    analyzed.frames = frames;
     if (analyst.over()) return std::nullopt;
     if (reading.report != nullptr) *reading.report = analyst.finish_part();
     else analyzed.timeline = analyst.finish();

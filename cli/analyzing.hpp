@@ -56,6 +56,7 @@ struct Listening {
 struct Analyzed {
     transport::Timeline timeline;
     ExitCode code = ExitCode::done;  // of the inputs
+    std::uint64_t frames = 0;        // in all inputs
     bool any = false;                // an input could be opened: there is something to report
     transport::CaptureTraits known;  // before the packets were analysed
 };

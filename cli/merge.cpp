@@ -1,5 +1,6 @@
 // `merge`: parts of an analysis become the whole, and that is printed as the command would that --as names.
 #include <dissect/capture/descriptor.hpp>
+#include <dissect/render_value.hpp>
 #include <transport-replay/collectives/nccl_log.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/parts/part.hpp>
@@ -92,6 +93,20 @@ std::string listed(const std::vector<std::uint32_t>& numbers) {
     return numbers.size() > kMost ? text + ", ..." : text;
 }
 
+// Says what parts of which captures are not there; whether any.
+bool say_missing(const AnalysisPart& part) {
+    bool any = false;
+    for (const CapturePart& capture : part.captures) {
+        const auto lacking = missing(capture);
+        if (lacking.empty()) continue;
+        any = true;
+        const std::string host = capture.origin.host.empty() ? "" : fmt::format(" of host {}", dissect::printable(capture.origin.host));
+        say("qpscope: {} of {}{} missing: {}\n", lacking.size() == 1 ? "a part" : fmt::format("{} parts", lacking.size()), capture.origin.of, host,
+            listed(lacking));
+    }
+    return any;
+}
+
 }  // namespace
 
 ExitCode run_merge(const Options& options) {
@@ -114,19 +129,16 @@ ExitCode run_merge(const Options& options) {
         say("qpscope: the parts do not belong together: {}\n", joined.error().sentence);
         return worse(ExitCode::unreadable, finish(output));
     }
-    const ExitCode code = joined->origin.damaged ? ExitCode::damaged : ExitCode::done;
+    const ExitCode code = joined->damaged() ? ExitCode::damaged : ExitCode::done;
     if (options.part.as == MergedAs::part) {
         output.write(write_part(*joined, QPSCOPE_VERSION));
         return worse(code, finish(output));
     }
-    if (const auto lacking = missing(*joined); !lacking.empty()) {
-        say("qpscope: {} of {} missing: {}\n", lacking.size() == 1 ? "a part" : fmt::format("{} parts", lacking.size()), joined->origin.of,
-            listed(lacking));
-        return worse(ExitCode::unreadable, finish(output));
-    }
+    if (say_missing(*joined)) return worse(ExitCode::unreadable, finish(output));
     Options shown = options;
-    shown.files = joined->origin.inputs;
-    Analyzed analyzed{.timeline = conclude(std::move(*joined), *log), .code = code, .any = true, .known = {}};
+    shown.files.clear();
+    for (const CapturePart& capture : joined->captures) shown.files.insert(shown.files.end(), capture.origin.inputs.begin(), capture.origin.inputs.end());
+    Analyzed analyzed{.timeline = conclude(std::move(*joined), *log), .code = code, .frames = 0, .any = true, .known = {}};
     show(shown, analyzed.timeline, output);
     return finish(options, analyzed, output);
 }

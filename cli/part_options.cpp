@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <dissect/parse_value.hpp>
 #include <transport-replay/analysis/sharded_analysis.hpp>
+#include <transport-replay/parts/part.hpp>
 
 #include <array>
 #include <string>
@@ -31,6 +32,12 @@ PartOptions::OneOf read_part_of(const std::string& text) {
     return {static_cast<std::uint32_t>(*number), static_cast<std::uint32_t>(*parts)};
 }
 
+std::string read_host(const std::string& name) {
+    if (name.empty() || name.size() > transport::kLongestHostName)
+        throw CLI::ValidationError(fmt::format("invalid host '{}': expected a name of up to {} bytes", name.substr(0, 32), transport::kLongestHostName));
+    return name;
+}
+
 MergedAs read_product(const std::string& text) {
     std::string all;
     for (const NamedProduct& each : kProducts) {
@@ -47,6 +54,10 @@ void add_part_option(CLI::App& app, PartOptions& options) {
            "--part", [&options](const std::string& text) { options.one = read_part_of(text); },
            "Follow only the Kth of N parts of all pairs of hosts, and write what is found to -o, for qpscope merge")
         ->type_name("K/N");
+    app.add_option_function<std::string>(
+           "--host", [&options](const std::string& name) { options.host = read_host(name); },
+           "These are captures of that host alone: write what is found to -o, for qpscope merge with those of other hosts")
+        ->type_name("NAME");
 }
 
 void add_merge_options(CLI::App& app, Options& options) {

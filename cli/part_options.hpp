@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace CLI {
 class App;
@@ -21,6 +22,8 @@ struct PartOptions {
         std::uint32_t parts = 1;
     };
     std::optional<OneOf> one;  // analyze: only this part
+    std::string host;          // analyze: a part of this host's captures; empty: of no host in particular
+    [[nodiscard]] bool any() const { return one || !host.empty(); }
     MergedAs as = MergedAs::analyze;
 };
 

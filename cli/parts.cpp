@@ -19,10 +19,10 @@ namespace {
 
 // Options that a part cannot have: they go with the whole.
 std::string_view misplaced(const Options& options) {
-    if (!options.interface.empty()) return "--part and --interface exclude each other: a capture has parts when it is over";
+    if (!options.interface.empty()) return "--part and --host exclude --interface: a capture has parts when it is over";
     if (options.output.empty()) return "missing --output: where the part goes";
     if (!options.connections.empty()) return "--connection goes with qpscope merge: a part does not know the numbers of connections";
-    if (!options.hints.empty()) return "--part and --decode-as exclude each other: a part does not know the numbers of connections";
+    if (!options.hints.empty()) return "--part and --host exclude --decode-as: a part does not know the numbers of connections";
     if (options.fail_on) return "--fail-on goes with qpscope merge: a part has no findings yet";
     if (!options.nccl_log.empty()) return "--nccl-log goes with qpscope merge";
     if (options.format != OutputFormat::table) return "--format goes with qpscope merge";
@@ -50,11 +50,18 @@ ExitCode write_part_of(const Options& options) {
     if (!filter) return ExitCode::usage;
     Output output(options);
     if (!output.ok()) return finish(output);
-    const auto [number, parts] = *options.part.one;
-    AnalysisPart part{.origin = {.inputs = input_names(options), .settings = settings_of(options), .of = parts}, .numbers = {number}, .report = {}};
-    const Analyzed analyzed = analyze_part(options, *filter, output, {number, parts}, part.report);
+    const auto [number, parts] = options.part.one.value_or(PartOptions::OneOf{});
+    AnalysisPart part;
+    CapturePart& capture = part.captures.emplace_back();
+    capture.numbers = {number};
+    const Analyzed analyzed = analyze_part(options, *filter, output, {number, parts}, capture.report);
     if (!analyzed.any || analyzed.code == ExitCode::interrupted) return worse(analyzed.code, finish(output));
-    part.origin.damaged = analyzed.code != ExitCode::done;
+    capture.origin = {.host = options.part.host,
+                      .inputs = input_names(options),
+                      .frames = analyzed.frames,
+                      .settings = settings_of(options),
+                      .of = parts,
+                      .damaged = analyzed.code != ExitCode::done};
     output.write(write_part(part, QPSCOPE_VERSION));
     return worse(worse(analyzed.code, say_unjudged(options, conclude(std::move(part), {}))), finish(output));
 }

@@ -1,4 +1,5 @@
 // The findings for people. What happened to many connections alike is one block, with the worst of them.
+#include <dissect/render_value.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/figures.hpp>
 #include <transport-replay/report/findings.hpp>
@@ -33,12 +34,20 @@ std::string where(const Finding& finding, const transport::Timeline& timeline) {
     return connection == nullptr ? fmt::format("#{}", uid) : fmt::format("#{} {}", uid, ends_text(*connection));
 }
 
-std::string evidence(const Finding& finding) {
+// "12", "node1:12" where captures of several hosts were joined.
+std::string frame_text(dissect::FrameIndex frame, const std::vector<CapturedHost>& hosts) {
+    const auto number = std::to_underlying(frame);
+    const auto behind = std::ranges::lower_bound(hosts, number, {}, &CapturedHost::frames_before);
+    if (behind == hosts.begin()) return fmt::format("{}", number);
+    const CapturedHost& host = *std::prev(behind);
+    return fmt::format("{}:{}", dissect::printable(host.name), number - host.frames_before);
+}
+
+std::string evidence(const Finding& finding, const std::vector<CapturedHost>& hosts) {
     std::string text;
     const std::size_t shown = std::min(finding.packets.size(), kFramesShown);
     for (std::size_t i = 0; i < shown; ++i)
-        text += fmt::format("{}{}", i == 0 ? (finding.packets.size() == 1 ? "frame " : "frames ") : ", ",
-                            std::to_underlying(finding.packets[i]));
+        text += fmt::format("{}{}", i == 0 ? (finding.packets.size() == 1 ? "frame " : "frames ") : ", ", frame_text(finding.packets[i], hosts));
     if (shown < finding.packets.size()) text += ", ...";
     if (const auto clause = clause_text(finding); !clause.empty()) text += fmt::format("{}{}", text.empty() ? "" : "; ", clause);
     return text;
@@ -74,7 +83,7 @@ void append_group(std::string& out, Group group, const transport::Timeline& time
     for (std::size_t i = 0; i < shown; ++i) {
         if (const std::string place = where(*group[i], timeline); !place.empty()) append_finding_line(out, place + times(group[i]->count));
         append_finding_line(out, group[i]->summary, kFindingIndent + 2);
-        append_finding_line(out, evidence(*group[i]), kFindingIndent + 2);
+        append_finding_line(out, evidence(*group[i], timeline.hosts), kFindingIndent + 2);
     }
     append_advice(out, first);
     if (shown == group.size()) return;
@@ -92,7 +101,7 @@ void append_finding(std::string& out, const Finding& finding, const transport::T
                 color);
     append_finding_line(out, finding.summary);
     append_advice(out, finding);
-    append_finding_line(out, evidence(finding));
+    append_finding_line(out, evidence(finding, timeline.hosts));
 }
 
 void append_findings(std::string& out, const Options& options, const transport::Timeline& timeline, bool color) {

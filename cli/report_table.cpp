@@ -54,15 +54,41 @@ Duration length_of(const transport::Timeline& timeline) {
     return timeline.first && timeline.last ? *timeline.last - *timeline.first : Duration{};
 }
 
+constexpr std::size_t kHostsShown = 16;
+
+// "clock 2.1 ms ahead of the first (within 4 us)"
+std::string clock_text(Duration ahead, Duration within) {
+    const std::string exact = within == Duration{} ? "" : fmt::format(" (within {})", duration_text(within));
+    if (ahead == Duration{}) return fmt::format("clock as that of the first{}", exact);
+    return fmt::format("clock {} {} that of the first{}", duration_text(magnitude(ahead)), ahead > Duration{} ? "ahead of" : "behind", exact);
+}
+
+// Whose frames are which, and how their clocks differ: the times of the report are those of the first.
+void append_hosts(std::string& out, const std::vector<CapturedHost>& hosts) {
+    for (std::size_t i = 0; i < std::min(hosts.size(), kHostsShown); ++i) {
+        const CapturedHost& host = hosts[i];
+        std::string words = fmt::format("{}: {}, frames from {} on", printable(host.name), counted(host.packets, "packet"), grouped(host.frames_before + 1));
+        if (host.shared != 0) words += fmt::format("; {} told as another host has {}", counted(host.shared, "connection"), host.shared == 1 ? "it" : "them");
+        if (i != 0) words += host.clock_ahead ? fmt::format("; {}", clock_text(*host.clock_ahead, host.clock_within))
+                                              : "; its clock cannot be compared with that of the first: times are its own";
+        if (host.management_left_out != 0) words += fmt::format("; {} left out", counted(host.management_left_out, "management datagram"));
+        append_row(out, i == 0 ? "hosts" : "", words);
+    }
+    if (hosts.size() > kHostsShown) append_row(out, "", fmt::format("and {} more", counted(hosts.size() - kHostsShown, "host")));
+}
+
 void append_capture(std::string& out, const Options& options, const transport::Timeline& timeline) {
     const auto names = input_names(options);
     out += fmt::format("{}{}\n", printable(names.front()),
                        names.size() == 1 ? ""
                                          : fmt::format(" and {} more, {}", grouped(names.size() - 1),
-                                                       timeline.quality.vantage.by_file ? "taps of the same packets" : "as one capture"));
+                                                       !timeline.hosts.empty()            ? fmt::format("captures of {}", counted(timeline.hosts.size(), "host"))
+                                                       : timeline.quality.vantage.by_file ? "taps of the same packets"
+                                                                                          : "as one capture"));
     append_row(out, "packets",
                fmt::format("{} ({} RDMA), {} on the wire", grouped(timeline.packets), grouped(transport::rdma_packets(timeline)),
                            bytes_text(timeline.bytes)));
+    append_hosts(out, timeline.hosts);
     if (timeline.first) append_row(out, "time", fmt::format("{}, {}", utc(*timeline.first), duration_text(length_of(timeline))));
 }
 

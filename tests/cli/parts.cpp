@@ -113,6 +113,30 @@ TEST_CASE("what cannot be merged is said in one sentence") {
     CHECK_THAT(wrong({"merge", parts[0], parts[1]}, kDamaged).err, Contains("part-2.qpp: damaged or cut off"));
 }
 
+TEST_CASE("captures of two hosts are told as one") {
+    const TemporaryFolder folder;
+    std::vector<std::string> parts;
+    for (const char* host : {"sender", "receiver"}) {
+        parts.push_back(fmt::format("{}/{}.qpp", folder.path(), host));
+        const Ending ending = qpscope({"analyze", "--host", host, "-o", parts.back(), sample(fmt::format("loss_at_{}", host))});
+        REQUIRE(ending.code == kDone);
+        CHECK(ending.out.empty());
+    }
+    const Ending report = qpscope({"merge", parts[0], parts[1]});
+    CHECK(report.code == kDone);
+    CHECK_THAT(report.out, Contains("captures of 2 hosts") && Contains("1 connection told as another host has it"));
+    CHECK_THAT(report.out, Contains("all lost between the tap of\n         sender and the tap of receiver") && Contains("sender:21"));
+    CHECK(qpscope({"merge", "-f", "json", parts[0], parts[1]}).out == qpscope({"merge", "-f", "json", parts[1], parts[0]}).out);
+    // Each connection is told once, and the clocks are compared: the receiver's is 1.234567 s ahead.
+    CHECK_THAT(qpscope({"merge", "-f", "json", parts[0], parts[1]}).out, Contains("\"shared_connections\": 1") && Contains("\"clock_ahead_ns\": -1234"));
+    CHECK_THAT(wrong({"merge", parts[0], parts[0]}, kUnreadable).err, Contains("host sender is there twice"));
+    const std::string other = folder.path() + "/other.qpp";
+    CHECK(qpscope({"analyze", "--part", "1/1", "-o", other, sample("rping_v4")}).code == kDone);
+    CHECK_THAT(wrong({"merge", parts[0], other}, kUnreadable).err, Contains("one is of host sender, another of none"));
+    CHECK_THAT(wrong({"analyze", "--host", "", "-o", "/dev/null", sample("rping_v4")}, kUsage).err, Contains("invalid host ''"));
+    CHECK_THAT(qpscope({"analyze", "--host", "a", sample("rping_v4")}).err, Contains("missing --output"));
+}
+
 TEST_CASE("a part is asked for in the right words") {
     const std::string capture = sample("rping_v4");
     for (const char* part : {"0/2", "3/2", "1", "1/", "/2", "1/5000", "a/b", "1/2/3"}) {

@@ -98,6 +98,14 @@ for name in schemas:
 if checked["analyze"] != len(samples):
     fail(f"{checked['analyze']} reports of {len(samples)} samples")
 
+# Captures of two hosts, joined.
+for host in ("sender", "receiver"):
+    subprocess.run([program, "analyze", "-q", "--host", host, "-o", host + ".qpp", os.path.join(source, f"captures/loss_at_{host}/capture.pcap.gz")], check=True)
+joined = json.loads(subprocess.run([program, "merge", "-q", "-f", "json", "sender.qpp", "receiver.qpp"], capture_output=True).stdout)
+validate("analyze", "merge", joined)
+if len(joined["capture"]["hosts"]) != 2 or not any("passed_host" in recovery and "missed_host" in recovery for recovery in joined["recoveries"]):
+    fail("merge of two hosts does not say who has what")
+
 # The goldens: whatever of them is one document of a command that has a schema.
 for path in sorted(glob.glob(os.path.join(source, "tests/cli/golden/*_json.txt"))):
     command = os.path.basename(path).split("_")[0]

@@ -24,9 +24,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     demand(part_body(*again) == body);
     std::vector<AnalysisPart> parts;
     parts.push_back(std::move(*again));
-    if (part->origin.of > part->numbers.size()) {
-        AnalysisPart other = *part;
-        other.numbers = {missing(*part).front()};
+    if (const CapturePart& first = part->captures.front(); first.origin.of > first.numbers.size()) {
+        AnalysisPart other;
+        other.captures.push_back(first);
+        other.captures.front().numbers = {missing(first).front()};
         parts.push_back(std::move(other));
     }
     auto joined = join(std::move(parts));

@@ -16,18 +16,19 @@ void ClusterTraffic::add(const Packet& packet) {
     made.payload = kept;
 }
 
-namespace {
+Address cluster_host(std::uint64_t number) { return {{0, 0xffff'0a00'0000 + number}, AddressSpace::roce_v2}; }
 
 // The same two hosts again and again are not what a cluster is: every run of the simulator gets two hosts of its own out of some.
 void send_between(Observation& observation, std::uint64_t a, std::uint64_t b) {
     const bool from_a = observation.flow.source == address_of(End::a, Network::roce_v2_ipv4);
-    const auto host = [](std::uint64_t number) { return Address{{0, 0xffff'0a00'0000 + number}, AddressSpace::roce_v2}; };
-    observation.flow.source = host(from_a ? a : b);
-    observation.flow.destination = host(from_a ? b : a);
+    observation.flow.source = cluster_host(from_a ? a : b);
+    observation.flow.destination = cluster_host(from_a ? b : a);
     observation.flow_hash = FlowHash{}(observation.flow);
     observation.hosts_hash = static_cast<std::uint32_t>(hash_of(observation.flow.source) + hash_of(observation.flow.destination));
     observation.packet_hash = mix(observation.packet_hash + observation.flow_hash);
 }
+
+namespace {
 
 Scenario scenario_of(Draws& draws, std::uint64_t seed) {
     constexpr std::array kSomeKinds{WorkKind::send, WorkKind::write, WorkKind::write_with_immediate, WorkKind::read, WorkKind::fetch_add};

@@ -26,6 +26,8 @@ struct AnalysisSettings {
     CaptureTraits traits{};
     // What a log of NCCL says of ranks.
     NcclLog nccl_log{};
+    // Operations of upper protocols are summed up by connection: for who may leave connections out afterwards.
+    bool sums_apart = false;
     // What the analysis may keep; so_far() needs as much again while it runs.
     MemoryBudget memory{};
 };

@@ -2,6 +2,7 @@
 #include <transport-replay/findings/findings.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/tracking/retransmission_causes.hpp>
+#include <transport-replay/ulp/operation_sums.hpp>
 
 #include <algorithm>
 #include <map>
@@ -78,6 +79,32 @@ bool is_idea_only(const Connection& connection, const CmReport& cm) {
     return outcome != CmOutcome::established && outcome != CmOutcome::disconnected;
 }
 
+// Who began late by less than clocks may be apart may have been in time.
+void doubt(CollectiveReport& report, Duration within) {
+    for (Collective& collective : report.collectives) {
+        for (CollectiveStep& step : collective.steps)
+            if (step.waited <= within + within && within != Duration{}) {
+                step.last.reset();
+                step.certainty = 0;
+            }
+        const auto& straggler = collective.straggler;
+        const auto steps = static_cast<std::int64_t>(straggler ? std::max<std::uint64_t>(straggler->steps, 1) : 1);
+        if (straggler && Duration{std::to_underlying(straggler->waited) / steps} <= within + within && within != Duration{}) collective.straggler.reset();
+    }
+}
+
+// The largest first, of all clocks.
+void add(CollectiveReport& all, CollectiveReport&& one) {
+    all.collectives.insert(all.collectives.end(), std::make_move_iterator(one.collectives.begin()), std::make_move_iterator(one.collectives.end()));
+    std::ranges::stable_sort(all.collectives, std::greater{}, &Collective::bytes);
+    all.left_out += one.left_out;
+    if (all.collectives.size() > kMaxCollectives) {
+        all.left_out += all.collectives.size() - kMaxCollectives;
+        all.collectives.resize(kMaxCollectives);
+    }
+    all.packets_left_out += one.packets_left_out;
+}
+
 // Pauses belong to congestion too.
 void take_links(LinkReport&& links, Timeline& timeline) {
     timeline.congestion.pauses = std::move(links.pauses.pauses);
@@ -90,7 +117,7 @@ void take_links(LinkReport&& links, Timeline& timeline) {
 
 }  // namespace
 
-Timeline conclude(const AnalysisSettings& settings, GateReport&& gate, LinkReport&& links, LaneReport&& lanes) {
+Timeline conclude(const AnalysisSettings& settings, GateReport&& gate, LinkReport&& links, LaneReport&& lanes, OfHosts of_hosts) {
     Timeline timeline;
     timeline.packets = gate.packets;
     timeline.bytes = gate.bytes;
@@ -104,7 +131,14 @@ Timeline conclude(const AnalysisSettings& settings, GateReport&& gate, LinkRepor
     tell_incasts(std::move(lanes.incasts), 0, timeline.congestion);
     timeline.iwarp = std::move(lanes.iwarp);
     timeline.ulp = std::move(lanes.ulp);
+    join_connections(timeline.ulp.sums);
     timeline.collectives = lanes.collectives.conclude(settings.nccl_log);
+    for (OfHosts::OfClock& clock : of_hosts.clocks) {
+        CollectiveReport of_clock = clock.collectives.conclude(settings.nccl_log);
+        doubt(of_clock, clock.within);
+        add(timeline.collectives, std::move(of_clock));
+    }
+    timeline.hosts = std::move(of_hosts.hosts);
     timeline.connections = std::move(lanes.tracked.connections);
     timeline.retired = lanes.tracked.retired;
     timeline.totals = timeline.retired.totals;

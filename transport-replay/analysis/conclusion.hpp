@@ -5,12 +5,26 @@
 #include <transport-replay/analysis/capture_gate.hpp>
 #include <transport-replay/analysis/lane_report.hpp>
 #include <transport-replay/analysis/link_watch.hpp>
+#include <transport-replay/model/captured_host.hpp>
+
+#include <vector>
 
 namespace qps::transport {
 
 struct Timeline;
 
+// Of captures of several hosts that were joined: collectives of those whose clocks were compared, and how far the clocks may be apart all
+// the same, which are not those of the lanes then; the hosts.
+struct OfHosts {
+    struct OfClock {
+        CollectiveTracker collectives;
+        dissect::Duration within{};
+    };
+    std::vector<OfClock> clocks;
+    std::vector<CapturedHost> hosts;
+};
+
 // What the gate and the links said at their end, and what all lanes have.
-[[nodiscard]] Timeline conclude(const AnalysisSettings& settings, GateReport&& gate, LinkReport&& links, LaneReport&& lanes);
+[[nodiscard]] Timeline conclude(const AnalysisSettings& settings, GateReport&& gate, LinkReport&& links, LaneReport&& lanes, OfHosts of_hosts = {});
 
 }  // namespace qps::transport

@@ -15,7 +15,7 @@ constexpr std::uint8_t kNak = 3;  // type of a syndrome, 9.7.5.1
 
 Lane::Lane(AnalysisSettings settings)
     : settings_(std::move(settings)), cm_(settings_.memory), congestion_(settings_.memory), incasts_({}, settings_.memory),
-      tracker_(static_cast<bool>(settings_.message), settings_.memory), ulp_(settings_.hints, settings_.memory), iwarp_(settings_.memory) {}
+      tracker_(static_cast<bool>(settings_.message), settings_.memory), ulp_(settings_.hints, settings_.memory, settings_.sums_apart), iwarp_(settings_.memory) {}
 
 void Lane::listen(AnalysisSettings&& listeners) {
     settings_.message = std::move(listeners.message);

@@ -93,8 +93,10 @@ void for_each_connection(Report& report, Visit visit) {
     for (auto& recovery : report.tracked.recoveries) visit(recovery.connection);
     for (auto& fatality : report.tracked.fatalities) visit(fatality.connection);
     for (auto& conversation : report.ulp.conversations) visit(conversation.connection);
-    for (auto& sum : report.ulp.sums)
+    for (auto& sum : report.ulp.sums) {
+        visit(sum.connection);
         for (auto& operation : sum.slowest) visit(operation.connection);
+    }
     for (auto& failures : report.ulp.failures) visit(failures.connection);
     for (auto& operation : report.ulp.unanswered) visit(operation.connection);
     for (auto& access : report.ulp.refused) visit(access.connection);

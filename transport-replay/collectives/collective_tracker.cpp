@@ -302,6 +302,42 @@ void CollectiveTracker::absorb(CollectiveTracker&& part) {
     part = {};
 }
 
+void CollectiveTracker::leave_out(const std::function<bool(const FlowKey& hosts)>& unwanted) {
+    std::vector<std::uint32_t> ways(ways_.size(), kNone), channels(channels_.size(), kNone);  // new numbers, by those before
+    std::deque<Way> kept_ways;
+    for (std::size_t i = 0; i < ways.size(); ++i) {
+        if (unwanted(ways_[i].hosts)) continue;
+        ways[i] = static_cast<std::uint32_t>(kept_ways.size());
+        kept_ways.push_back(std::move(ways_[i]));
+    }
+    if (kept_ways.size() == ways.size()) {
+        ways_ = std::move(kept_ways);
+        return;
+    }
+    std::deque<OfWay> kept_channels;
+    for (std::size_t i = 0; i < channels.size(); ++i) {
+        OfWay& channel = channels_[i];
+        if (channel.way != kNone && ways[channel.way] == kNone) continue;
+        channels[i] = static_cast<std::uint32_t>(kept_channels.size());
+        if (channel.way != kNone) channel.way = ways[channel.way];
+        kept_channels.push_back(std::move(channel));
+    }
+    for (Way& way : kept_ways) {
+        for (std::uint32_t& channel : way.channels) channel = channels[channel];
+        std::erase(way.channels, kNone);
+    }
+    for (Followed& connection : followed_) {
+        const auto gone = [&](std::uint32_t way) { return way != kNone && ways[way] == kNone; };
+        if (std::ranges::any_of(connection.ways, gone)) connection = {};
+        for (std::uint32_t& way : connection.ways)
+            if (way != kNone) way = ways[way];
+        for (std::uint32_t& channel : connection.channels)
+            if (channel != kNone) channel = channels[channel];
+    }
+    ways_ = std::move(kept_ways);
+    channels_ = std::move(kept_channels);
+}
+
 // Ways and channels as they came, whichever part had them.
 bool CollectiveTracker::is_sound() const {
     const auto below = [](std::uint32_t number, std::size_t size) { return number == kNone || number < size; };

@@ -18,6 +18,7 @@
 #include <transport-replay/model/ulp_report.hpp>
 
 #include <deque>
+#include <functional>
 #include <vector>
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -41,6 +42,8 @@ public:
     void settle(const UlpReport& ulp);
     // What another part of the pairs of hosts has; both are settled.
     void absorb(CollectiveTracker&& part);
+    // Nothing of these hosts is told by it; settled.
+    void leave_out(const std::function<bool(const FlowKey& hosts)>& unwanted);
     void add_peaks(Peaks& peaks) const;
     // Whether no number in it points past a list: as always, unless it was read from a file.
     [[nodiscard]] bool is_sound() const;

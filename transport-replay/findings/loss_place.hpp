@@ -1,9 +1,13 @@
-// Where packets were lost that a responder asked for with sequence NAKs: between their sender and the tap, or behind it.
+// Where packets were lost that a responder asked for with sequence NAKs: between their sender and the tap, or behind it; between the taps of
+// two hosts, where captures of several were joined.
 #pragma once
 
 #include <transport-replay/findings/evidence.hpp>
 
+#include <map>
+#include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace qps::transport {
@@ -11,21 +15,34 @@ namespace qps::transport {
 // Of episodes of sequence NAKs that are no matter of order.
 class LossPlace {
 public:
-    LossPlace(const Episodes& found, const std::vector<const Recovery*>& episodes);
+    LossPlace(const Episodes& found, const std::vector<const Recovery*>& episodes, std::span<const CapturedHost> hosts);
     // ", all lost between 10.0.0.1 and this tap"
     [[nodiscard]] std::string text() const;
     // Whether all of them are known to have been lost, and not only late.
-    [[nodiscard]] bool proven() const { return behind_ + undecided_ == 0; }
+    [[nodiscard]] bool proven() const;
     [[nodiscard]] std::string advice() const;
 
 private:
+    enum class Kind : std::uint8_t { before, corrupt, behind, undecided };
+    struct Place {
+        Kind kind{};
+        HostNumber passed{};  // see Recovery
+        HostNumber missed{};
+        [[nodiscard]] auto operator<=>(const Place&) const = default;
+    };
+    [[nodiscard]] std::string tap(HostNumber host) const;
+    [[nodiscard]] std::string words(const Place& place) const;
+    [[nodiscard]] std::string anywhere() const;
+
     std::string from_, to_;
+    std::span<const CapturedHost> hosts_;
     bool unchecked_ = false;  // whether packets that passed this tap were intact is not known of all
-    std::uint64_t before_ = 0;
-    std::uint64_t behind_ = 0;
-    std::uint64_t corrupt_ = 0;
-    std::uint64_t undecided_ = 0;
+    std::map<Place, std::uint64_t> places_;
 };
+
+// What timers waited for, as far as captures of several hosts tell: "; 2 of them because requests were lost between the tap of node1 and
+// the tap of node2"; nothing where they do not.
+[[nodiscard]] std::string timeouts_placed(const std::vector<const Recovery*>& episodes, std::span<const CapturedHost> hosts);
 
 // Whether the requester sent only what was asked for, and its responder had kept what followed (selective repeat): so in all of
 // its episodes that show it.

@@ -267,7 +267,7 @@ void sequence_losses(const Timeline& timeline, bool selective, const Emit& emit)
         const std::uint64_t lost = unkept + lost_packets(episodes, selective);
         const auto ignored = static_cast<std::uint64_t>(std::ranges::count_if(episodes, &Recovery::ignored_nak));
         const std::uint64_t undecided = events - sum.episodes - ignored;
-        const LossPlace place(found, episodes);
+        const LossPlace place(found, episodes, timeline.hosts);
         const std::string took = cost(sum.episodes, sum.lost, sum.most_lost);
         const std::string_view how = selective                     ? "selective repeat retransmitted"
                                      : sum.resent > sum.episodes ? "go-back-N retransmitted"
@@ -380,14 +380,15 @@ void ack_timeout(const Timeline& timeline, const Emit& emit) {
             why.advice = fmt::format("Find the losses that the NAKs of {} report, which {} ignored (nak-ignored); no ACK needs to have been lost.",
                                      host(found.to()), host(found.from()));
         }
-        emit({.party = why.party,
+        const std::string placed = timeouts_placed(episodes, timeline.hosts);
+        emit({.party = placed.empty() ? why.party : Party::fabric,
               .connection = found.connection.uid,
               .packets = evidence(episodes),
               .count = sum.episodes,
               .summary = fmt::format("{} hit the ACK timeout {} waiting for {} and retransmitted {}{}; stalled {}{}{}.",
                                      host(found.from()), times(sum.triggers), who(found.to()), resent(sum, rests_of_reads(episodes)),
                                      fitted(found.way(), episodes, attempt_of(timeline, found.connection)),
-                                     cost(sum.episodes, sum.lost, sum.most_lost), why.peer.empty() ? "" : "; ", why.peer),
+                                     cost(sum.episodes, sum.lost, sum.most_lost), why.peer.empty() ? "" : "; ", why.peer + placed),
               .advice = std::move(why.advice)});
     }
 }

@@ -1,6 +1,7 @@
 // Recovery: the episode of one time that a requester sent again: what was missing, how it was noticed, what it cost.
 #pragma once
 
+#include <transport-replay/model/captured_host.hpp>
 #include <transport-replay/model/connection.hpp>
 #include <transport-replay/model/ordered_span.hpp>
 #include <transport-replay/model/ordering.hpp>
@@ -23,6 +24,9 @@ struct Recovery {
     dissect::Psn psn;                // from where it was sent again
     dissect::Verb verb{};            // of the message of that PSN
     NakCause cause{};                // of a sequence NAK
+    HostNumber passed{};             // of captures of several hosts: one that has what was asked for when it was due, or what its timer
+    HostNumber missed{};             // waited for, and one that has not
+    bool missed_answer = false;      // of a timeout: the answer it was
     std::uint32_t lost = 0;          // packets known to be missing at the receiver: the one that was asked for, and the gap behind it
     std::uint32_t triggers = 0;      // NAKs of that PSN, or timeouts, without progress between
     std::uint32_t rounds = 0;        // times that sending began again from that PSN

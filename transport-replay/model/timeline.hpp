@@ -2,6 +2,7 @@
 #pragma once
 
 #include <transport-replay/model/capture_quality.hpp>
+#include <transport-replay/model/captured_host.hpp>
 #include <transport-replay/model/cm_attempt.hpp>
 #include <transport-replay/model/collective_report.hpp>
 #include <transport-replay/model/congestion_report.hpp>
@@ -52,6 +53,7 @@ struct Timeline {
     IwarpReport iwarp;
     std::vector<Finding> findings;  // worst first
     LeftOut left_out;
+    std::vector<CapturedHost> hosts;  // by name, where captures of several hosts were joined; else empty
     CaptureTraits learned;  // what a second reading can do better than this one; empty where this one knew it
 
     [[nodiscard]] const Connection* find(ConnectionId uid) const;

@@ -18,6 +18,7 @@ namespace qps::transport {
 inline constexpr std::size_t kMaxFacts = 24;               // of a conversation
 inline constexpr std::size_t kMaxFactBytes = 256;          // an NQN has 223, an iSCSI name 223
 inline constexpr std::size_t kMaxOperationSums = 1024;     // codes of all protocols together are some hundreds
+inline constexpr std::size_t kMaxSumsApart = 1 << 14;      // by connection, of some 3 KiB
 inline constexpr std::size_t kMaxUlpEvents = 4096;         // more of them are the same record
 inline constexpr std::size_t kMaxFailureKinds = 1024;      // a connection, an operation and a status each
 inline constexpr std::size_t kSlowestKept = 8;             // of each sum
@@ -69,6 +70,7 @@ struct UlpConversation {
 struct OperationSum {
     UlpProtocol protocol{};
     OperationCode code{};
+    ConnectionId connection{};  // of one alone; 0: of all, or those that had no sum of their own
     dissect::FrameIndex first_asked{};
     std::uint64_t count = 0;
     std::uint64_t failed = 0;

@@ -50,6 +50,7 @@ template <> inline constexpr std::uint64_t kEnd<CmState> = behind(CmState::sidr_
 template <> inline constexpr std::uint64_t kEnd<Confidence> = behind(Confidence::certain);
 template <> inline constexpr std::uint64_t kEnd<End> = behind(End::b);
 template <> inline constexpr std::uint64_t kEnd<ExchangeOutcome> = behind(ExchangeOutcome::incomplete);
+template <> inline constexpr std::uint64_t kEnd<HostNumber> = 1;  // none: a part is of one host
 template <> inline constexpr std::uint64_t kEnd<IcrcPolicy> = behind(IcrcPolicy::ignore);
 template <> inline constexpr std::uint64_t kEnd<JoinedBy> = behind(JoinedBy::datagram);
 template <> inline constexpr std::uint64_t kEnd<MessageKind> = behind(MessageKind::atomic_write);

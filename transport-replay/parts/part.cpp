@@ -37,7 +37,7 @@ using dissect::printable;
 namespace {
 
 constexpr std::string_view kMagic{"\x89qpp\r\n\x1a\n", 8};  // as PNG: a copy that changes ends of lines breaks it
-constexpr std::uint64_t kVersion = 1;
+constexpr std::uint64_t kVersion = 2;
 constexpr std::uint64_t kShape = parts::shape_of<AnalysisPart>();
 constexpr std::size_t kDigest = 32;  // SHA-256
 constexpr int kLevel = 3;            // of Zstandard: fast
@@ -69,14 +69,27 @@ std::expected<std::string, PartProblem> unpacked(std::string_view packed, std::u
     return body;
 }
 
-bool is_sound(const AnalysisPart& part) {
+bool is_sound(const CapturePart& part) {
+    if (part.origin.host.size() > kLongestHostName) return false;
     if (part.origin.of == 0 || part.origin.of > kMostParts || part.numbers.empty()) return false;
     for (std::size_t i = 0; i < part.numbers.size(); ++i)
         if (part.numbers[i] == 0 || part.numbers[i] > part.origin.of || (i != 0 && part.numbers[i] <= part.numbers[i - 1])) return false;
     return std::ranges::is_sorted(part.report.begun) && names_nothing_else(part.report.lanes, part.report.begun.size());
 }
 
+// Each host once, and none without a name beside others.
+bool is_sound(const AnalysisPart& part) {
+    const auto host = [](const CapturePart& capture) -> const std::string& { return capture.origin.host; };
+    for (std::size_t i = 1; i < part.captures.size(); ++i)
+        if (host(part.captures[i - 1]).empty() || host(part.captures[i]) <= host(part.captures[i - 1])) return false;
+    return !part.captures.empty() && std::ranges::all_of(part.captures, [](const CapturePart& capture) { return is_sound(capture); });
+}
+
 }  // namespace
+
+bool AnalysisPart::damaged() const {
+    return std::ranges::any_of(captures, [](const CapturePart& capture) { return capture.origin.damaged; });
+}
 
 std::string part_body(const AnalysisPart& part) {
     parts::Writer body;

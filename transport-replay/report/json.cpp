@@ -76,6 +76,22 @@ void add_capture(Document& document, std::span<const std::string> inputs, const 
     document.add("first_ns", timeline.first);
     document.add("last_ns", timeline.last);
     add_quality(document, timeline.quality);
+    if (timeline.hosts.empty()) return;
+    document.open_list("hosts");
+    for (const CapturedHost& host : timeline.hosts) {
+        document.open();
+        document.add("name", dissect::printable(host.name));
+        document.add_texts("files", host.inputs);
+        document.add("packets", host.packets);
+        document.add("frames_before", host.frames_before);
+        document.add("frames", host.frames);
+        document.add("shared_connections", host.shared);
+        document.add("clock_ahead_ns", host.clock_ahead);
+        document.add("clock_within_ns", host.clock_within);
+        document.add("management_left_out", host.management_left_out);
+        document.close();
+    }
+    document.close_list();
 }
 
 void add_icrc(Document& document, const CaptureQuality& quality) {
@@ -251,6 +267,9 @@ void add_recovery(Document& document, const Recovery& recovery) {
     document.add("psn", recovery.psn);
     if (recovery.kind == RecoveryKind::sequence_nak)
         document.add("nak_cause", kNakCauseNames[static_cast<std::size_t>(recovery.cause)]);
+    if (recovery.passed != HostNumber{}) document.add("passed_host", std::uint64_t{std::to_underlying(recovery.passed)});
+    if (recovery.missed != HostNumber{}) document.add("missed_host", std::uint64_t{std::to_underlying(recovery.missed)});
+    if (recovery.missed_answer) document.add("missed_answer", true);
     document.add("lost_packets", recovery.lost);
     document.add("triggers", recovery.triggers);
     document.add("rounds", recovery.rounds);

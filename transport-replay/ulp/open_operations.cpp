@@ -204,7 +204,7 @@ void OpenOperations::close(Open& open, const Ended& ended) {
         conversation.latency.add(latency_of(operation));
         conversation.last_answered = operation.answered;
     }
-    add(ended.report.sums, operation);
+    add(ended.apart != nullptr ? *ended.apart : ended.report.sums, operation);
     if (operation.outcome == OperationOutcome::failed) add_failure(ended.report, operation);
     if (ended.sink) ended.sink(operation);
 }

@@ -37,6 +37,7 @@ public:
         UlpReport& report;
         const OperationSink& sink;
         UlpShares& shares;
+        std::vector<OperationSum>* apart = nullptr;  // the sums of this conversation, where they are not those of `report`
     };
 
     // `operation` was asked (connection, protocol, requester, code, tag, subject, bytes, in_message and `message`'s times are taken).

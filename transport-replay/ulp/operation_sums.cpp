@@ -1,7 +1,9 @@
 #include <transport-replay/ulp/operation_sums.hpp>
 
 #include <algorithm>
+#include <map>
 #include <tuple>
+#include <utility>
 
 namespace qps::transport {
 
@@ -65,12 +67,16 @@ void add(std::vector<OperationSum>& sums, const UlpOperation& operation) {
 }
 
 void merge(std::vector<OperationSum>& sums, std::vector<OperationSum>&& part) {
+    const auto key = [](const OperationSum& sum) { return std::tuple(sum.connection, sum.protocol, sum.code); };
+    std::map<std::tuple<ConnectionId, UlpProtocol, OperationCode>, std::size_t> places;
+    for (std::size_t i = 0; i < sums.size(); ++i) places.emplace(key(sums[i]), i);
     for (OperationSum& each : part) {
-        const auto same = std::ranges::find_if(sums, [&](const OperationSum& sum) { return sum.code == each.code && sum.protocol == each.protocol; });
-        if (same == sums.end()) {
+        const auto [place, is_new] = places.try_emplace(key(each), sums.size());
+        if (is_new) {
             sums.push_back(std::move(each));
             continue;
         }
+        OperationSum* same = &sums[place->second];
         same->first_asked = std::min(same->first_asked, each.first_asked);
         same->count += each.count;
         same->failed += each.failed;
@@ -83,7 +89,13 @@ void merge(std::vector<OperationSum>& sums, std::vector<OperationSum>&& part) {
         same->histogram.add(each.histogram);
         for (const UlpOperation& operation : each.slowest) keep_if_slow(*same, operation);
     }
-    std::ranges::sort(sums, {}, [](const OperationSum& sum) { return std::tuple(sum.first_asked, sum.protocol, sum.code); });
+    std::ranges::sort(sums, {}, [](const OperationSum& sum) { return std::tuple(sum.first_asked, sum.protocol, sum.code, sum.connection); });
+}
+
+void join_connections(std::vector<OperationSum>& sums) {
+    std::vector<OperationSum> apart = std::exchange(sums, {});
+    for (OperationSum& sum : apart) sum.connection = {};
+    merge(sums, std::move(apart));
 }
 
 }  // namespace qps::transport

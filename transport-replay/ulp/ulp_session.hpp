@@ -15,8 +15,8 @@ namespace qps::transport {
 class UlpSession {
 public:
     UlpSession(UlpConversation& conversation, OpenOperations& operations, UlpReport& report, const OperationSink& sink,
-               UlpShares& shares)
-        : conversation_(conversation), operations_(operations), report_(report), sink_(sink), shares_(shares) {}
+               UlpShares& shares, std::vector<OperationSum>* apart)
+        : conversation_(conversation), operations_(operations), report_(report), sink_(sink), shares_(shares), apart_(apart) {}
 
     [[nodiscard]] UlpConversation& conversation() { return conversation_; }
     [[nodiscard]] OpenOperations& operations() { return operations_; }
@@ -45,7 +45,7 @@ public:
         conversation_.least_credits = std::min(conversation_.least_credits.value_or(granted), granted);
         conversation_.most_credits = std::max(conversation_.most_credits.value_or(granted), granted);
     }
-    [[nodiscard]] OpenOperations::Ended ended() { return {conversation_, report_, sink_, shares_}; }
+    [[nodiscard]] OpenOperations::Ended ended() { return {conversation_, report_, sink_, shares_, apart_}; }
     [[nodiscard]] UlpShares& shares() { return shares_; }
 
 private:
@@ -54,6 +54,7 @@ private:
     UlpReport& report_;
     const OperationSink& sink_;
     UlpShares& shares_;
+    std::vector<OperationSum>* apart_;
 };
 
 // What came of a message: whether the machine understood it, and which operation it belongs to. `detail`: what its walk must

@@ -1,3 +1,4 @@
+#include <transport-replay/ulp/operation_sums.hpp>
 #include <transport-replay/ulp/ulp_tracker.hpp>
 
 #include <algorithm>
@@ -114,7 +115,7 @@ void UlpTracker::connected(ConnectionId connection, const CmAttempt& attempt, Tr
     if (decision.protocol == UlpProtocol::none) return;
     Conversation* conversation = begin(connection, decision, tracker);
     if (conversation == nullptr) return;
-    UlpSession session(conversation->summary, conversation->operations, report_, sink, shares_);
+    UlpSession session = session_of(*conversation, sink);
     const auto hand_over = [&](auto& machine) {
         if constexpr (!std::is_same_v<std::decay_t<decltype(machine)>, std::monostate>) machine.connected(attempt, session);
     };
@@ -220,7 +221,7 @@ void UlpTracker::decide(ConnectionId connection, const Decision& decision, Track
 void UlpTracker::take_message(Conversation& conversation, const UlpMessage& message, const OperationSink& sink) {
     if (conversation.given_up) return;
     if (conversation.orients) orient(conversation, message);
-    UlpSession session(conversation.summary, conversation.operations, report_, sink, shares_);
+    UlpSession session = session_of(conversation, sink);
     const auto hand_over = [&](auto& machine) -> Understood {
         if constexpr (std::is_same_v<std::decay_t<decltype(machine)>, std::monostate>) return {.understood = true, .label = {}};
         else return machine.message(message, session);
@@ -247,7 +248,7 @@ void UlpTracker::take_exchange(const Conversation& conversation, const UlpMessag
     asking_.erase(found);
     Conversation* asked = conversation_of(asking.connection);
     if (asked == nullptr || asked->given_up) return;
-    UlpSession session(asked->summary, asked->operations, report_, sink, shares_);
+    UlpSession session = session_of(*asked, sink);
     static_cast<void>(session.end(asking.requester, asking.tag, OperationOutcome::done, 0, message));
 }
 
@@ -335,7 +336,7 @@ void UlpTracker::end_write(Conversation& conversation, End requester, const Oper
         if (operation != nullptr) conversation.operations.moved(*operation, writing.transfer, shares_);
         return;
     }
-    UlpSession session(conversation.summary, conversation.operations, report_, sink, shares_);
+    UlpSession session = session_of(conversation, sink);
     const auto hand_over = [&]<class Machine>(Machine& machine) -> Understood {
         if constexpr (TakesWrites<Machine>) return machine.written(writing.transfer, session);
         else return {.understood = true, .label = {}};
@@ -414,9 +415,28 @@ UlpHint UlpTracker::hint(ConnectionId connection, End from) const {
     return {conversation.summary.protocol, from == conversation.summary.active, conversation.detail};
 }
 
+UlpSession UlpTracker::session_of(Conversation& conversation, const OperationSink& sink) {
+    return {conversation.summary, conversation.operations, report_, sink, shares_, sums_apart_ ? &conversation.sums : nullptr};
+}
+
+// Where there is no place for them apart they join those of no connection in particular.
+void UlpTracker::keep_sums(Conversation& conversation) {
+    for (OperationSum& sum : std::exchange(conversation.sums, {})) {
+        if (report_.sums.size() < kMaxSumsApart) {
+            sum.connection = conversation.summary.connection;
+            report_.sums.push_back(std::move(sum));
+        } else {
+            std::vector<OperationSum> one;
+            one.push_back(std::move(sum));
+            merge(other_sums_, std::move(one));
+        }
+    }
+}
+
 // What is open stays so. There is a place for as many summaries as for conversations that go on.
 void UlpTracker::end(Conversation& conversation, const OperationSink& sink) {
-    conversation.operations.close_all(OperationOutcome::open, {conversation.summary, report_, sink, shares_});
+    conversation.operations.close_all(OperationOutcome::open, session_of(conversation, sink).ended());
+    keep_sums(conversation);
     if (report_.conversations.size() < most_conversations_) report_.conversations.push_back(std::move(conversation.summary));
     else ++report_.conversations_left_out;
 }
@@ -439,7 +459,7 @@ void UlpTracker::add_peaks(Peaks& peaks) const {
     peaks.add(Need::operations, shares_.operations.most_used(), shares_.operations.most());
     peaks.add(Need::payload, shares_.payload.most_used(), shares_.payload.most());
     peaks.add(Need::asking, longest_asking_, kMaxAsking);
-    peaks.add(Need::operation_sums, report_.sums.size(), kMaxOperationSums);
+    peaks.add(Need::operation_sums, report_.sums.size(), sums_apart_ ? kMaxSumsApart : kMaxOperationSums);
     peaks.add(Need::ulp_events, report_.events.size(), kMaxUlpEvents);
     peaks.add(Need::failures, report_.failures.size(), kMaxFailureKinds);
     peaks.add(Need::unanswered, report_.unanswered.size(), kMaxUnanswered);
@@ -453,7 +473,7 @@ UlpReport UlpTracker::finish(const CmReport& cm, const OperationSink& sink) {
     std::ranges::sort(open, {}, [](const Conversation* one) { return one->summary.connection; });
     for (Conversation* one : open) {
         Conversation& conversation = *one;
-        UlpSession session(conversation.summary, conversation.operations, report_, sink, shares_);
+        UlpSession session = session_of(conversation, sink);
         const auto hand_over = [&](auto& machine) {
             if constexpr (requires { machine.finished(cm, session); }) machine.finished(cm, session);
         };
@@ -462,6 +482,7 @@ UlpReport UlpTracker::finish(const CmReport& cm, const OperationSink& sink) {
     }
     for (const CmAttempt& attempt : cm.attempts)
         if (const auto hand_over = row_of(protocol_of(attempt)).attempt; hand_over != nullptr) hand_over(attempt, report_);
+    merge(report_.sums, std::move(other_sums_));
     report_.payload_left_out = shares_.payload.refused();
     std::ranges::sort(report_.conversations, {}, &UlpConversation::connection);
     std::ranges::stable_sort(report_.events, {}, &UlpEvent::frame);

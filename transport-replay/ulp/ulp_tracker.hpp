@@ -30,8 +30,9 @@ public:
     static constexpr std::size_t kMaxUndecided = 1 << 14;  // connections that are asked at a time, of about 4 KiB
     static constexpr std::uint8_t kPlausibleNeeded = 4;    // plausible messages without a sure one
 
-    explicit UlpTracker(UlpHints hints, const MemoryBudget& budget = MemoryBudget{})
-        : hints_(std::move(hints)),
+    // `sums_apart`: operations are summed up by connection too.
+    explicit UlpTracker(UlpHints hints, const MemoryBudget& budget = MemoryBudget{}, bool sums_apart = false)
+        : hints_(std::move(hints)), sums_apart_(sums_apart),
           most_conversations_(budget.items(Share::conversations) / 2),  // and as many summaries of those that are over
           most_undecided_(std::min(kMaxUndecided, budget.items(Share::conversations) / 8)),
           shares_{ByteShare(budget.bytes(Share::operations)), ByteShare(budget.bytes(Share::payload))} {}
@@ -103,6 +104,7 @@ private:
         bool takes_writes = false;  // its machine does
         std::uint8_t detail = 0;    // of the packet that was observed last, for its hint
         std::uint64_t hosts = 0;    // a hash of both
+        std::vector<OperationSum> sums;  // where they are kept apart
     };
     struct Tried {
         UlpMessage message;
@@ -148,9 +150,12 @@ private:
     void take_transfer(Conversation& conversation, const Transfer& transfer, dissect::Psn psn);
     static void orient(Conversation& conversation, const UlpMessage& message);
     void give_up(Conversation& conversation);
+    [[nodiscard]] UlpSession session_of(Conversation& conversation, const OperationSink& sink);
+    void keep_sums(Conversation& conversation);
     void end(Conversation& conversation, const OperationSink& sink);
 
     UlpHints hints_;
+    bool sums_apart_;
     ConnectionMap<State> state_;
     std::deque<Conversation> conversations_;
     std::vector<State> free_;  // places in conversations_
@@ -165,6 +170,7 @@ private:
     std::size_t most_asked_ = 0;      // undecided at a time
     std::size_t longest_asking_ = 0;
     UlpReport report_;
+    std::vector<OperationSum> other_sums_;  // of connections for which there was no place apart
     std::size_t most_conversations_;
     std::size_t most_undecided_;
     UlpShares shares_;

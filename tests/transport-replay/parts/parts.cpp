@@ -1,15 +1,13 @@
 // An analysis in parts says what the whole one says, however many parts there are, however they were joined, and through files; and parts
 // that do not belong together, or are no parts any more, are refused. A tenth of the seeds in every run, all with QPSCOPE_SHARDS=all.
-#include <tests/simulator/simulation.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/cluster_traffic.hpp>
+#include <tests/support/joined_parts.hpp>
 #include <tests/support/sample_captures.hpp>
 #include <transport-replay/analysis/analysis.hpp>
 #include <transport-replay/analysis/sharded_analysis.hpp>
 #include <transport-replay/collectives/nccl_log.hpp>
 #include <transport-replay/model/timeline.hpp>
-#include <transport-replay/parts/part.hpp>
-#include <transport-replay/report/json.hpp>
 
 #include <array>
 #include <cstdlib>
@@ -25,12 +23,6 @@ namespace {
 
 constexpr std::string_view kThis = "1.2.3";
 constexpr std::size_t kRoom = std::size_t{256} << 20;
-
-std::string report_of(const Timeline& timeline) {
-    std::string report;
-    write_report(timeline, OutputFormat::json, {}, {}, [&](std::string_view piece) { report += piece; });
-    return report;
-}
 
 std::string whole_report(const ClusterTraffic& traffic, CaptureTraits& traits) {
     Analysis analysis({.traits = traits});
@@ -53,30 +45,11 @@ AnalysisPart part_of(const ClusterTraffic& traffic, PartOf which, std::size_t la
         analysis.visit(batch, {});
     }
     CHECK_FALSE(analysis.over());
-    return {.origin = {.inputs = {"trace.pcap"}, .settings = "none", .of = which.parts}, .numbers = {which.number}, .report = analysis.finish_part()};
-}
-
-AnalysisPart through_a_file(const AnalysisPart& part) {
-    auto read = read_part(write_part(part, kThis), kThis, kRoom);
-    INFO((read ? "" : read.error().sentence));
-    REQUIRE(read);
-    return std::move(*read);
-}
-
-// A random tree: some parts at a time become one, until there is one.
-AnalysisPart joined(std::vector<AnalysisPart> parts, Draws& draws) {
-    do {
-        std::vector<AnalysisPart> some;
-        for (std::uint64_t count = 1 + draws.below(parts.size()); count != 0; --count) {
-            const std::size_t at = draws.below(parts.size());
-            some.push_back(through_a_file(parts[at]));
-            parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(at));
-        }
-        auto one = join(std::move(some));
-        REQUIRE(one);
-        parts.push_back(std::move(*one));
-    } while (parts.size() > 1);
-    return std::move(parts.front());
+    AnalysisPart part;
+    part.captures.push_back({.origin = {.host = {}, .inputs = {"trace.pcap"}, .settings = "none", .of = which.parts},
+                             .numbers = {which.number},
+                             .report = analysis.finish_part()});
+    return part;
 }
 
 void compare_parts(const ClusterTraffic& traffic, std::uint64_t seed) {
@@ -90,7 +63,7 @@ void compare_parts(const ClusterTraffic& traffic, std::uint64_t seed) {
             std::vector<AnalysisPart> parts;
             for (std::uint32_t number = 1; number <= count; ++number) parts.push_back(part_of(traffic, {number, count}, 1 + draws.below(3), before));
             AnalysisPart all = joined(std::move(parts), draws);
-            CHECK(missing(all).empty());
+            CHECK(missing(all.captures.front()).empty());
             CHECK(report_of(conclude(std::move(all), {})) == whole);
         }
         if (!traits.any()) break;
@@ -145,12 +118,12 @@ TEST_CASE("parts that do not belong together are not joined") {
     CHECK(sentence(first, part_of(traffic, {2, 4}, 1, {})) == "one of 3 parts, another of 4");
     CHECK(sentence(first, part_of(another, {2, 3}, 1, {})) == "not of the same capture");
     AnalysisPart other = part_of(traffic, {2, 3}, 1, {});
-    other.origin.settings = "--icrc check\x1b";
+    other.captures.front().origin.settings = "--icrc check\x1b";
     CHECK(sentence(first, other) == "made with other options: 'none' and '--icrc check\\x1b'");
     other = part_of(traffic, {2, 3}, 1, {});
-    other.origin.inputs = {"other.pcap"};
+    other.captures.front().origin.inputs = {"other.pcap"};
     CHECK(sentence(first, other) == "not of the same capture");
-    CHECK(missing(first) == std::vector<std::uint32_t>{2, 3});
+    CHECK(missing(first.captures.front()) == std::vector<std::uint32_t>{2, 3});
 }
 
 TEST_CASE("what is no part, or no longer one, is refused") {
@@ -175,7 +148,7 @@ TEST_CASE("what is no part, or no longer one, is refused") {
         CHECK_FALSE(problem(changed).sentence.empty());
     }
     std::string newer = file;
-    newer[9] = 2;  // behind the length of the header: the version of the format
+    newer[9] = 3;  // behind the length of the header: the version of the format
     CHECK(problem(sealed(newer)).sentence == "written by qpscope 1.2.3, whose parts 1.2.3 cannot read: make it again");
     CHECK(problem(file.substr(0, 20) + file).damaged);
     CHECK(read_part(file, kThis, 64).error().sentence.ends_with("raise --memory"));
@@ -185,7 +158,7 @@ TEST_CASE("what is no part, or no longer one, is refused") {
         std::string changed = body;
         changed[at] = static_cast<char>(changed[at] ^ (1 << at % 7));
         auto read = read_part_body(changed);
-        if (!read || !missing(*read).empty()) continue;
+        if (!read || !missing(read->captures.front()).empty()) continue;
         static_cast<void>(report_of(conclude(std::move(*read), {})));
     }
 }
