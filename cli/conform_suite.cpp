@@ -12,6 +12,7 @@
 #include "conforming.hpp"
 #include "decoding.hpp"
 #include "message.hpp"
+#include "provenance.hpp"
 #include "verdicts.hpp"
 #include "wrapped.hpp"
 #include <fmt/format.h>
@@ -147,9 +148,12 @@ ExitCode run_suite(const Options& options) {
     settings.suite.on_event = [&](const SuiteEvent& event) { watching.see(event); };
     auto made = make_suite_program(std::move(settings));
     if (!made) return fail({ExitCode::unreadable, made.error()});
+    const dissect::Instant begun = SteadyTime().now();
     const ExitCode acted = act(options, made->program);
     ExitCode code = worse(acted, watching.code());
-    const Report report = made->suite->take_report();
+    Report report = made->suite->take_report();
+    std::vector<ReportFact> facts = provenance(options, begun);
+    report.facts.insert(report.facts.begin(), std::make_move_iterator(facts.begin()), std::make_move_iterator(facts.end()));
     const VerdictCounts counts = count(report);
     // Nothing was asked of anybody: the wire could not be opened, say.
     if (acted != ExitCode::done && counts[Verdict::not_applicable] == report.results.size()) return code;

@@ -23,6 +23,7 @@
 #include "input.hpp"
 #include "message.hpp"
 #include "options.hpp"
+#include "provenance.hpp"
 #include "quantity.hpp"
 #include <fmt/format.h>
 
@@ -449,6 +450,7 @@ std::string tidied(const std::string& help) {
 
 int run(int argc, char** argv) {
     Options options;
+    if (argc > 0) options.command_line = command_line_of(argc, argv);
     const Command* chosen = nullptr;
     CLI::App app{"qpscope: RDMA packet analyser and live protocol peer", "qpscope"};
     app.formatter_fn([](const CLI::App* command, std::string name, CLI::AppFormatMode mode) {

@@ -38,6 +38,7 @@ fuzz   libclang-rt-19-dev  libFuzzer and the sanitizers
 afl    afl++               another fuzzer, with other eyes
 coverage  llvm-19          counts what fuzzers reach
 test   python3-jsonschema  validates our JSON
+test   libxml2-utils       validates our JUnit XML
 test   groff               reads the manual pages
 test   mandoc              reads them too
 test   zsh                 completes command lines

@@ -85,6 +85,8 @@ TEST_CASE("the suite over UDP: table, JSON, JUnit, HTML, evidence, what changed"
     const auto report = nlohmann::json::parse(content(before));
     CHECK(report["subject"] == loopback(1));
     CHECK(report["facts"]["agent"] == "qpscope");
+    for (const char* fact : {"made", "program", "command", "tester", "seed", "duration"}) CHECK(!report["facts"].value(fact, "").empty());
+    CHECK_THAT(report["facts"]["command"].get<std::string>(), Contains("qpscope conform --") && Contains("--only"));
     REQUIRE(report["checks"].size() == 6);
     for (const auto& each : report["checks"]) {
         const std::string id = each["id"];

@@ -59,6 +59,17 @@ TEST_CASE("HTML and XML show text as text") {
     CHECK(junit.find('\x01') == std::string::npos);
 }
 
+TEST_CASE("the digest of a report is that of its verdicts") {
+    Report report = one_of_each();
+    const std::string digest = digest_of(report);
+    CHECK(digest.size() == 64);
+    report.results[1].reason = "other words";
+    report.facts.clear();
+    CHECK(digest_of(report) == digest);
+    report.results[1].verdict = Verdict::pass;
+    CHECK(digest_of(report) != digest);
+}
+
 TEST_CASE("severity decides what counts as a failure") {
     const Report report = one_of_each();
     CHECK(fails_at(report, CheckSeverity::low));

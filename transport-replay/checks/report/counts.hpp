@@ -1,9 +1,10 @@
-// Counts of a report, and what of it is worth an alarm.
+// Counts of a report, its digest, and what of it is worth an alarm.
 #pragma once
 
 #include <transport-replay/checks/catalogue.hpp>
 
 #include <array>
+#include <string>
 
 namespace qps::transport::conformance {
 
@@ -22,6 +23,9 @@ struct VerdictCounts {
     for (const CheckResult& result : report.results) ++counts.of[std::to_underlying(result.verdict)];
     return counts;
 }
+
+// Whether two reports say the same: SHA-256, in hexadecimal, of a line "ID verdict" for each check, in the order of the catalogue.
+[[nodiscard]] std::string digest_of(const Report& report);
 
 // Whether a check failed that is as severe.
 [[nodiscard]] inline bool fails_at(const Report& report, CheckSeverity least) {

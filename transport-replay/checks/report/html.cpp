@@ -31,11 +31,10 @@ void append_head(std::string& out, const Report& report) {
     for (const Verdict verdict : kOrder)
         out += fmt::format("<li class=\"{}\"><b>{}</b>{}</li>\n", style_of(verdict), counts[verdict], name(verdict));
     out += "</ul>\n";
-    if (report.facts.empty()) return;
     out += "<dl>\n";
     for (const ReportFact& fact : report.facts)
         out += fmt::format("<dt>{}</dt><dd>{}</dd>\n", markup_text(fact.name), markup_text(fact.value));
-    out += "</dl>\n";
+    out += fmt::format("<dt>digest of verdicts</dt><dd>{}</dd>\n</dl>\n", digest_of(report));
 }
 
 std::string frames_text(const CheckResult& result) {

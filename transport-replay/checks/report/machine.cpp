@@ -1,4 +1,4 @@
-// Reports as JSON and as JUnit XML.
+// Reports as JSON and as JUnit XML, in the form that Jenkins and GitLab read: what each reader needs is in tests/cli/junit.xsd.
 #include <transport-replay/checks/report/counts.hpp>
 #include <transport-replay/checks/report/written.hpp>
 #include <transport-replay/report/document.hpp>
@@ -54,15 +54,20 @@ void write_comparison(Document& document, const Comparison& comparison) {
     document.close();
 }
 
-std::string seconds(const CheckResult& result) {
+std::string seconds(std::optional<dissect::Duration> took) {
     constexpr double kSecond = 1e9;
-    return fmt::format("{:.6f}", result.took ? static_cast<double>(std::to_underlying(*result.took)) / kSecond : 0.0);
+    return fmt::format("{:.6f}", took ? static_cast<double>(std::to_underlying(*took)) / kSecond : 0.0);
+}
+std::string seconds(const Report& report) {
+    dissect::Duration sum{};
+    for (const CheckResult& result : report.results) sum = sum + result.took.value_or(dissect::Duration{});
+    return seconds(std::optional(sum));
 }
 
 void append_case(std::string& out, const CheckResult& result) {
     const CheckRow& check = *result.check;
     out += fmt::format("    <testcase classname=\"qpscope.{}\" name=\"{} {}\" time=\"{}\"",
-                       kFamilies[std::to_underlying(check.family)].prefix, check.id, markup_text(check.stimulus), seconds(result));
+                       kFamilies[std::to_underlying(check.family)].prefix, check.id, markup_text(check.stimulus), seconds(result.took));
     if (result.verdict == Verdict::pass) {
         out += "/>\n";
         return;
@@ -91,6 +96,7 @@ std::string json_text(const Report& report, const Comparison* comparison) {
     for (const ReportFact& fact : report.facts) document.add(fact.name, fact.value);
     document.close();
     write_counts(document, count(report));
+    document.add("digest", digest_of(report));
     document.open_list("checks");
     for (const CheckResult& result : report.results) write_result(document, result);
     document.close_list();
@@ -102,16 +108,21 @@ std::string json_text(const Report& report, const Comparison* comparison) {
 
 std::string junit_text(const Report& report) {
     const VerdictCounts all = count(report);
-    std::string out = fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"{}\" tests=\"{}\" failures=\"{}\">\n",
-                                  markup_text(report.subject), all.all(), all[Verdict::fail]);
+    std::string out = fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"0\" time=\"{}\">\n",
+                                  markup_text(report.subject), all.all(), all[Verdict::fail], seconds(report));
+    std::string properties = "    <properties>\n";
+    for (const ReportFact& fact : report.facts)
+        properties += fmt::format("      <property name=\"{}\" value=\"{}\"/>\n", markup_text(fact.name), markup_text(fact.value));
+    properties += fmt::format("      <property name=\"digest\" value=\"{}\"/>\n    </properties>\n", digest_of(report));
     for (std::size_t family = 0; family < kFamilies.size(); ++family) {
         Report part;
         for (const CheckResult& result : report.results)
             if (std::to_underlying(result.check->family) == family) part.results.push_back(result);
         if (part.results.empty()) continue;
         const VerdictCounts counts = count(part);
-        out += fmt::format("  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" skipped=\"{}\">\n", kFamilies[family].name, counts.all(),
-                           counts[Verdict::fail], counts.all() - counts[Verdict::fail] - counts[Verdict::pass]);
+        out += fmt::format("  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"{}\" time=\"{}\">\n", kFamilies[family].name,
+                           counts.all(), counts[Verdict::fail], counts.all() - counts[Verdict::fail] - counts[Verdict::pass], seconds(part));
+        out += properties;
         for (const CheckResult& result : part.results) append_case(out, result);
         out += "  </testsuite>\n";
     }
