@@ -39,6 +39,19 @@ AttemptKey key_of(const CmAttempt& attempt) {
     return {attempt.active.address, attempt.active.communication_id, attempt.passive.address, attempt.transaction};
 }
 
+// Which capture tells of each attempt: that which tells of its hosts, where it has it, else the first that has it.
+using Attempts = std::map<AttemptKey, std::uint32_t>;
+Attempts attempts_of(std::span<const CapturePart> captures, const SharedConnections& shared) {
+    Attempts told;
+    for (std::uint32_t capture = 0; capture < captures.size(); ++capture)
+        for (const CmAttempt& attempt : captures[capture].report.lanes.cm.attempts) {
+            const auto [place, is_new] = told.try_emplace(key_of(attempt), capture);
+            const bool others = !shared.tells(place->second, attempt.active.address, attempt.passive.address);
+            if (!is_new && others && shared.tells(capture, attempt.active.address, attempt.passive.address)) place->second = capture;
+        }
+    return told;
+}
+
 // Takes what another capture tells out of the report of one.
 class Removal {
 public:
@@ -46,9 +59,8 @@ public:
         const auto own = std::ranges::equal_range(shared.all, capture, {}, &SharedConnection::capture);
         for (const SharedConnection& one : own) gone_.insert(one.view->uid);
     }
-    // `known`: attempts of captures that are told.
-    void apply(LaneReport& report, const std::set<AttemptKey>& known) const {
-        remove_attempts(report, known);
+    void apply(LaneReport& report, const Attempts& attempts) const {
+        remove_attempts(report, attempts);
         remove_connections(report);
         remove_congestion(report.congestion);
         report.collectives.leave_out([&](const FlowKey& hosts) { return !tells(hosts); });
@@ -74,11 +86,12 @@ private:
     }
 
     // Attempts have numbers, which are their places.
-    void remove_attempts(LaneReport& report, const std::set<AttemptKey>& known) const {
+    void remove_attempts(LaneReport& report, const Attempts& attempts) const {
         std::vector<std::optional<std::uint32_t>> numbers;
         std::vector<CmAttempt> kept;
         for (CmAttempt& attempt : report.cm.attempts) {
-            const bool told = shared_.tells(capture_, attempt.active.address, attempt.passive.address) || !known.contains(key_of(attempt));
+            const auto found = attempts.find(key_of(attempt));
+            const bool told = found == attempts.end() || found->second == capture_;
             numbers.push_back(told ? std::optional(static_cast<std::uint32_t>(kept.size())) : std::nullopt);
             if (!told) {
                 report.cm.messages -= std::min<std::uint64_t>(report.cm.messages, attempt.ladder.size() + attempt.rungs_dropped);
@@ -266,10 +279,7 @@ Timeline conclude_hosts(std::vector<CapturePart> captures, const NcclLog& log) {
     const std::vector<HostClock> clocks = compare_clocks(captures.size(), shared);
     place_losses(captures, shared);
     const auto receiver = receivers(captures);
-    std::set<AttemptKey> told;
-    for (std::uint32_t capture = 0; capture < captures.size(); ++capture)
-        for (const CmAttempt& attempt : captures[capture].report.lanes.cm.attempts)
-            if (shared.tells(capture, attempt.active.address, attempt.passive.address)) told.insert(key_of(attempt));
+    const Attempts attempts = attempts_of(captures, shared);
     std::vector<CapturedHost> hosts = hosts_of(captures, shared, clocks);
     std::vector<Removal> removals;
     for (std::uint32_t capture = 0; capture < captures.size(); ++capture) removals.emplace_back(capture, shared);
@@ -277,7 +287,7 @@ Timeline conclude_hosts(std::vector<CapturePart> captures, const NcclLog& log) {
     std::uint32_t last = 0;
     for (std::uint32_t capture = 0; capture < captures.size(); ++capture) {
         PartReport& report = captures[capture].report;
-        removals[capture].apply(report.lanes, told);
+        removals[capture].apply(report.lanes, attempts);
         std::erase_if(report.lanes.incasts, [&](const EndedIncast& one) {
             const auto found = receiver.find(one.burst.destination);
             return found != receiver.end() && found->second != capture;
