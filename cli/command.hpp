@@ -33,6 +33,7 @@ namespace qps::cli {
 [[nodiscard]] ExitCode run_fields(const Options& options);
 [[nodiscard]] ExitCode run_peer(const Options& options);
 [[nodiscard]] ExitCode run_pingpong(const Options& options);
+[[nodiscard]] ExitCode run_send(const Options& given);
 [[nodiscard]] ExitCode run_conform(const Options& options);
 [[nodiscard]] ExitCode write_script_of(const Options& given);  // conform --script-of
 

@@ -220,6 +220,18 @@ constexpr std::array kCommands{
             "Rules apply to packets as recorded; the first that matches wins. Checksums and ICRC are updated: right ones stay right.",
             {.replayed = true},
             run_replay},
+    Command{"send", kOnAWire,
+            "Send single packets, written as lines or changed from a capture, and show what comes back",
+            "  qpscope send -i eth1 'RC_SEND_ONLY to 10.0.0.2 qp=17 psn=512 ackreq data=0011'\n"
+            "  qpscope send -i eth1 'RC_SEND_ONLY to 10.0.0.2 qp=17 us=23 psn=512 ackreq' --expect 'RC_ACKNOWLEDGE psn=512'\n"
+            "  qpscope send --via udp -a 127.0.0.2 'REQ to 127.0.0.1 service=0x0000000001060009' --expect 'REJ reason=8'\n"
+            "  qpscope send --from trace.pcap --frame 12 -i eth1 'to 10.0.0.2 psn=513 bad_icrc'\n"
+            "  qpscope send --from trace.pcap -a 10.0.0.1 -w one.pcapng 'psn=513'             # into a capture, not onto a wire\n\n"
+            "A line is the name of the packet, `to ADDRESS`, `qp=N` (the queue pair it is for), `us=N` (ours, that answers go to) and the words of\n"
+            "scripts (docs/scripts.md), which are those that `qpscope packets` prints, and the name of any field. What no word says is right:\n"
+            "lengths, pad, checksums, ICRC. Exit code 1: what was expected did not come.",
+            {.live = true, .sent = true},
+            run_send},
     Command{"conform", kOnAWire,
             "Test a device for conformance with the suite or with scripts",
             "  qpscope conform --dut 10.77.0.11 -i eth1 --agent 10.77.0.11                       # the suite\n"

@@ -29,6 +29,7 @@ struct Takes {
     bool program = false;
     bool pingpong = false;
     bool conform = false;
+    bool sent = false;  // packets by hand
     bool replayed = false;
     bool verdicts = false;
     bool operations = false;

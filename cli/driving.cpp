@@ -4,6 +4,7 @@
 #include <transport-replay/live/device/capture_tap.hpp>
 #include <transport-replay/live/device/fault_injector.hpp>
 #include <transport-replay/live/device/fault_text.hpp>
+#include <transport-replay/live/device/null_device.hpp>
 #include <transport-replay/live/device/packet_ring.hpp>
 #include <transport-replay/live/device/pcap_device.hpp>
 #include <transport-replay/live/device/tracer.hpp>
@@ -100,6 +101,7 @@ std::expected<Device, Failure> open_bare(const LiveOptions& options) {
             return std::unexpected(Failure{ExitCode::usage, "--via udp needs exactly one --address of this machine, such as 127.0.0.1"});
         return hold(UdpDevice::open(text(options.addresses.front().address)));
     }
+    if (options.via == Via::nowhere) return Device(NullDevice(true));
     if (options.interface.empty()) return std::unexpected(Failure{ExitCode::usage, "missing interface: name one with -i, or use --via udp"});
     if (options.via == Via::pcap) return hold(PcapDevice::open(options.interface, ""));
     return hold(PacketRing::open({.interface = options.interface, .filter = ""}));

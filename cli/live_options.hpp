@@ -22,7 +22,7 @@ struct ConnectOptions;
 
 namespace qps::cli {
 
-enum class Via : std::uint8_t { ring, pcap, udp };  // how frames reach the interface
+enum class Via : std::uint8_t { ring, pcap, udp, nowhere };  // how frames reach the interface; nowhere: they are recorded alone
 
 // "10.77.0.9/24", "fd00::9".
 struct TypedAddress {

@@ -247,6 +247,7 @@ struct OptionGroup {
 };
 constexpr std::array kOptionGroups{
     OptionGroup{"Recorded connection", " --as --connection --connect --port --map-key --map-address --patience ", " replay "},
+    OptionGroup{"Packets", " --expect --within --count --from --frame ", " send "},
     OptionGroup{"Device under test", " --dut --agent --agent-secret --port --patience --comes-back ", " conform "},
     OptionGroup{"Scripts", " --script --script-of --filter --set --list --coverage ", " conform "},
     OptionGroup{"Traffic", " --port --count --size --depth --clients --connections --ack-timeout --retry --rnr-retry --min-rnr-timer --no-verify --seconds "
@@ -256,10 +257,10 @@ constexpr std::array kOptionGroups{
                 " --tcp --service --qps --bidirectional --all-sizes --duration --gap --compare-swap "},
     OptionGroup{"Agent", " --secret --insecure "},
     OptionGroup{"Wire", " --interface --address --mac --gateway --via --vlan --priority --dscp --mtu --roce-v1 --rate-control ",
-                " peer pingpong conform replay "},
+                " peer pingpong conform replay send "},
     OptionGroup{"Run", " --fault --trace --busy --for --seed "},
     OptionGroup{"Pace", " --speed --fast --loop "},
-    OptionGroup{"Input", " --read --interface --capture-filter --count --decode-as --icrc --nccl-log --part --jobs --memory --link-speed --no-sandbox "},
+    OptionGroup{"Input", " --read --interface --capture-filter --count --decode-as --icrc --nccl-log --part --host --jobs --memory --link-speed --no-sandbox "},
     OptionGroup{"Filter", " --filter --connection --finding --around --everything --match --protocol --operation --failed --slower-than --from --message --frames --only "},
     OptionGroup{"Verdicts", " --device --profile --evidence --compare --all --fail-on ", " check conform "},
     OptionGroup{"Output", " --as --format --output --write --column --color --interval --raw --decode --list --long --sort --performance --no-bytes --markdown "
@@ -318,6 +319,7 @@ void add_command(CLI::App& app, const Command& command, Options& options, const 
             ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     if (command.takes.program) add_program_options(*sub, options.live);
     if (command.takes.pingpong) add_pingpong_options(*sub, options.live);
+    if (command.takes.sent) add_send_options(*sub, options.send);
     if (command.takes.conform) {
         add_conform_options(*sub, options.conform);
         sub->add_option("-Y,--filter", options.filter, "With --script-of: keep only packets that match this display filter")

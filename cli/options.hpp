@@ -21,6 +21,7 @@
 #include "live_options.hpp"
 #include "operation_options.hpp"
 #include "part_options.hpp"
+#include "send_options.hpp"
 
 namespace qps::cli {
 
@@ -84,6 +85,7 @@ struct Options {
     ConversationOptions conversation;   // --as
 
     ConformOptions conform;
+    SendOptions send;
 
     ExtractOptions extract;
     bool findings_only = false;  // annotate: comments of findings alone

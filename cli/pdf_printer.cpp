@@ -51,7 +51,7 @@ std::optional<std::string> find_browser() {
 std::string read_all(int from) {
     std::string text;
     std::array<char, 1U << 14> piece{};
-    for (ssize_t got = 0; (got = read(from, piece.data(), piece.size())) != 0;) {
+    for (ssize_t got = 0; (got = ::read(from, piece.data(), piece.size())) != 0;) {
         if (got > 0) text.append(piece.data(), static_cast<std::size_t>(got));
         else if (errno != EINTR) break;
     }

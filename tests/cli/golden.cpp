@@ -79,6 +79,7 @@ const std::vector<Golden> kGolden{
     {"annotate_help", {"annotate", "--help"}},
     {"report_help", {"report", "--help"}},
     {"merge_help", {"merge", "--help"}},
+    {"send_help", {"send", "--help"}},
     {"follow_message", {"follow", "1", "--message", "1", "rping_v4/capture.pcap"}},
 };
 

@@ -101,6 +101,13 @@ TEST_CASE("what is wrong with a script is said with its place and what was meant
     CHECK(errors.find("it is right") == std::string::npos);
 }
 
+TEST_CASE("a queue pair of the device that is known needs its number, and others have none") {
+    CHECK(wrong("qp a rc known dut=17 us=23 psn=5\n> a RC_SEND_ONLY ackreq") == "it is right");
+    CHECK_THAT(wrong("qp a rc known us=23"), Catch::Matchers::Contains("missing dut=N"));
+    CHECK_THAT(wrong("qp a rc dut=17"), Catch::Matchers::Contains("dut= is for a queue pair that is known"));
+    CHECK_THAT(wrong("qp a rc cm us=17"), Catch::Matchers::Contains("us= is for a queue pair that is known"));
+}
+
 TEST_CASE("bounds of scripts hold") {
     std::string deep, many, wide = "let n = 1";
     for (int i = 0; i < 40; ++i) deep += "repeat 2\n";

@@ -111,7 +111,8 @@ struct Setting {
 };
 using Settings = std::vector<Setting>;
 
-enum class EndKind : std::uint8_t { raw, verbs, managed };  // we are packets; a queue pair of our own; packets, connected by the CM
+// We are packets; a queue pair of our own; packets, connected by the CM; packets, and the device's queue pair is there already.
+enum class EndKind : std::uint8_t { raw, verbs, managed, known };
 struct MakeQp {
     std::string name;
     dissect::Service service{};

@@ -68,9 +68,9 @@ Parsed take_let(Parsing& at) {
     return at.add(Let{name->text, std::move(*value)});
 }
 
-constexpr std::array<std::string_view, 22> kQpKeys{"mtu",     "recv",  "recv_len",  "recv_count", "send",   "timeout", "retry", "rnr_retry",
+constexpr std::array<std::string_view, 24> kQpKeys{"mtu",     "recv",  "recv_len",  "recv_count", "send",   "timeout", "retry", "rnr_retry",
                                                    "min_rnr", "depth", "resources", "access",     "pd",     "srq",     "psn",   "dut_psn",
-                                                   "qkey",    "port",  "sq",        "rq",         "inline", "private"};
+                                                   "qkey",    "port",  "sq",        "rq",         "inline", "private", "dut",   "us"};
 
 // recv=4x1024: two settings.
 Parsed split_receives(Parsing& at, Settings& settings) {
@@ -101,12 +101,22 @@ Parsed take_qp(Parsing& at) {
     else if (service->text == "ud") made.service = dissect::Service::ud;
     else return at.fail(*service, fmt::format("invalid service '{}': expected rc, uc or ud", service->text));
     std::size_t first = 3;
-    if (first < at.tokens().size() && (at.tokens()[3].text == "verbs" || at.tokens()[3].text == "cm"))
-        made.kind = at.tokens()[first++].text == "cm" ? EndKind::managed : EndKind::verbs;
+    constexpr std::array<std::pair<std::string_view, EndKind>, 3> kKinds{
+        {{"verbs", EndKind::verbs}, {"cm", EndKind::managed}, {"known", EndKind::known}}};
+    for (const auto& [word, kind] : kKinds)
+        if (first == 3 && at.tokens().size() > 3 && at.tokens()[3].text == word) {
+            made.kind = kind;
+            ++first;
+        }
     auto settings = at.settings(first, at.tokens().size(), kQpKeys);
     if (!settings) return std::unexpected(settings.error());
     made.settings = std::move(*settings);
     if (auto split = split_receives(at, made.settings); !split) return split;
+    for (const std::string_view number : {"dut", "us"}) {
+        const bool there = std::ranges::find(made.settings, number, &Setting::key) != made.settings.end();
+        if (there && made.kind != EndKind::known) return at.fail(*service, fmt::format("{}= is for a queue pair that is known: qp NAME rc known dut=N", number));
+        if (!there && made.kind == EndKind::known && number == "dut") return at.fail(*service, "missing dut=N: the number of the queue pair that is known");
+    }
     if (auto defined = at.define_qp(*name, name->text); !defined) return defined;
     return at.add(std::move(made));
 }

@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::uint32_t kFirstRawQpn = 0x80'0000;  // above any number that the adapter gives out
 constexpr std::uint64_t kRawQpns = 0x40'0000;
+constexpr std::uint32_t kMostQpn = 0xff'ffff;
 constexpr Duration kRequestAgain{1'000'000'000};
 constexpr std::size_t kMostRequests = 3;
 
@@ -71,7 +72,7 @@ Step Run::play(const script::Release& line) {
 
 Step Run::play(const script::MakeQp& line) {
     if (waits_.part == 0) {
-        if (line.kind != EndKind::managed && !given_.device.there())
+        if (line.kind != EndKind::managed && line.kind != EndKind::known && !given_.device.there())
             return cannot("a queue pair of the device needs its agent (--agent) or `cm`");
         if (line.kind == EndKind::verbs && !given_.us.there()) return cannot("no adapter of our own");
         if (const auto old = queue_pairs_.find(line.name); old != queue_pairs_.end()) free_half(old->second);
@@ -79,7 +80,8 @@ Step Run::play(const script::MakeQp& line) {
         qp.name = line.name;
         qp.kind = line.kind;
         qp.service = line.service;
-        qp.ours = Qpn{static_cast<std::uint32_t>(kFirstRawQpn + draw() % kRawQpns)};
+        qp.ours = Qpn{static_cast<std::uint32_t>(number_of(line.settings, "us").value_or(kFirstRawQpn + draw() % kRawQpns) & kMostQpn)};
+        qp.theirs = Qpn{static_cast<std::uint32_t>(number_of(line.settings, "dut").value_or(0) & kMostQpn)};
         qp.our_first = Psn(static_cast<std::uint32_t>(number_of(line.settings, "psn").value_or(draw())));
         qp.their_first = Psn(static_cast<std::uint32_t>(number_of(line.settings, "dut_psn").value_or(draw())));
         qp.next = qp.next_sent = qp.our_first;
@@ -88,7 +90,7 @@ Step Run::play(const script::MakeQp& line) {
         if (phase_ != Phase::playing) return Step::ended;
         waits_.part = 1;
         if (line.kind != EndKind::verbs && !endpoint_->claim(qp.ours)) return cannot("too many queue pairs");
-        if (line.kind != EndKind::managed) make_at_agents(line, qp);
+        if (line.kind == EndKind::raw || line.kind == EndKind::verbs) make_at_agents(line, qp);
     }
     ScriptQp& qp = queue_pairs_[line.name];
     if (line.kind == EndKind::managed) return connect_managed(line, qp);
