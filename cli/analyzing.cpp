@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <expected>
 #include <fstream>
+#include <utility>
 #include <optional>
 #include <vector>
 
@@ -131,7 +132,7 @@ std::optional<Analyzed> analyze_once(const Options& options, const Filter& filte
     std::uint64_t frames = 0;  // of the inputs before
     std::uint16_t files = 0;
     const auto each_input = [&](Input& input, Progress& progress) {
-        const std::uint16_t file = files++;
+        const std::uint16_t file = std::exchange(files, static_cast<std::uint16_t>(files + input.files()));
         analyzed.any = true;
         if (analyst.full() || analyst.over()) return ExitCode::done;
         input.number_from(frames);
@@ -145,7 +146,7 @@ std::optional<Analyzed> analyze_once(const Options& options, const Filter& filte
             if (listening.begin) listening.begin(slot);
         };
         const auto each = [&](std::size_t slot, const Packet& packet) {
-            parts[slot].add(packet, file);
+            parts[slot].add(packet, static_cast<std::uint16_t>(file + packet.frame.file));
             if (listening.each) listening.each(slot, packet);
         };
         const auto consume = [&](std::size_t slot) {

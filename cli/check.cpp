@@ -79,8 +79,8 @@ Report report_of(const Options& options, const Profile& profile, const Analyzed&
 ExitCode write_evidence_of(const CheckResult& result, const Options& options) {
     return write_evidence(options, result.check->id, [&](SavedCapture& saved) -> std::expected<void, OutputProblem> {
         std::uint64_t before = 0;
-        for (const std::string& name : options.files) {
-            auto input = Input::open(options, name);
+        for (std::size_t i = 0; i < Input::count(options); ++i) {
+            auto input = Input::open(options, i);
             if (!input) continue;  // said when it was analysed
             input->number_from(before);
             Batch batch;

@@ -44,7 +44,7 @@ void decode_all(Input& input, Progress& progress, Jobs jobs, const Decoding& dec
     const auto read = [&](Batch& batch) {
         const bool more = input.read(batch);
         packets += batch.frames.size();
-        if (const CaptureFile* file = input.file()) progress.update(file->bytes_read(), file->size(), packets);
+        if (!input.is_interface()) progress.update(input.bytes_read(), input.size(), packets);
         if (more && decoding.seen) decoding.seen(batch);
         return more;
     };

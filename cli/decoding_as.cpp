@@ -78,9 +78,9 @@ constexpr std::uint64_t kQuickLook = 200'000;    // where only TCP is followed: 
 bool read_through(const Options& options, Analysis& analysis, AnnotatorScope scope, std::uint64_t most) {
     std::uint16_t number = 0;
     bool whole = true;
-    for (const std::string& file : options.files) {
+    for (std::size_t i = 0; i < Input::count(options); ++i) {
         std::uint64_t packets = 0;
-        auto input = Input::open(options, file);
+        auto input = Input::open(options, i);
         if (!input) continue;  // said when it is read again
         const Jobs jobs = jobs_for(options, *input);
         std::vector<ObservationBatch> parts(jobs.slots());
@@ -94,7 +94,7 @@ bool read_through(const Options& options, Analysis& analysis, AnnotatorScope sco
             parts[slot].clear();
             for (const Frame& frame : batch.frames) {
                 decode(frame, packet);
-                if (scope == AnnotatorScope::all || find(packet, LayerKind::tcp) != nullptr) parts[slot].add(packet, number);
+                if (scope == AnnotatorScope::all || find(packet, LayerKind::tcp) != nullptr) parts[slot].add(packet, static_cast<std::uint16_t>(number + frame.file));
             }
         };
         const auto consume = [&](std::size_t slot) {
@@ -103,7 +103,7 @@ bool read_through(const Options& options, Analysis& analysis, AnnotatorScope sco
         };
         run({read, work, consume}, jobs);
         whole &= packets < most;
-        ++number;
+        number = static_cast<std::uint16_t>(number + input->files());
     }
     return whole;
 }

@@ -83,7 +83,7 @@ void add_input(Document& document, const Input& input, const Census& census) {
     if (census.iwarp != 0) add_counts(document, "fpdu_crc", verdict_counts(census.fpdu_crc));
     add_counts(document, "other", other_counts(census));
     add_counts(document, "faults", fault_counts(census));
-    if (const InputProblem& problem = input.problem(); problem.kind != InputProblemKind::none) {
+    for (const InputProblem& problem : input.problems()) {
         document.open("problem");
         document.add("offset_bytes", problem.offset);
         document.add("sentence", problem.sentence);

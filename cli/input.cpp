@@ -1,5 +1,6 @@
 #include "input.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <cstdio>
@@ -24,8 +25,6 @@ namespace {
 std::atomic<bool> interrupt_seen = false;
 static_assert(std::atomic<bool>::is_always_lock_free);
 
-const InputProblem kNoProblem;
-
 void on_interrupt(int) { interrupt_seen = true; }
 
 ExitCode code_of(InputProblemKind kind) {
@@ -44,18 +43,25 @@ void print(const InputProblem& problem) {
     say("{}\n", line);
 }
 
+OpenFailure wrong_filter(const Options& options, const std::string& input, const std::string& why) {
+    const std::string sentence = fmt::format("invalid capture filter '{}': {}", options.capture_filter, why);
+    return {{InputProblemKind::unreadable, input, 0, sentence}, ExitCode::usage, {}};
+}
+
+dissect::Duration offset_of(const Options& options, const std::string& file) {
+    const auto found = std::ranges::find(options.offsets, file, &std::pair<std::string, dissect::Duration>::first);
+    return found == options.offsets.end() ? dissect::Duration{} : found->second;
+}
+
 }  // namespace
 
-Input::Input(std::variant<CaptureFile, Listener> source, const Options& options)
+Input::Input(std::variant<CaptureFile, Listener, Merged> source, const Options& options)
     : source_(std::move(source)), link_speed_(options.link_speed), interface_(options.interface) {}
 
 std::expected<Input, OpenFailure> Input::open(const Options& options, const std::string& name) {
-    const auto wrong_filter = [&](const std::string& input, const std::string& why) {
-        const std::string sentence = fmt::format("invalid capture filter '{}': {}", options.capture_filter, why);
-        return std::unexpected(OpenFailure{{InputProblemKind::unreadable, input, 0, sentence}, ExitCode::usage});
-    };
     if (name.empty()) {
-        if (const auto bpf = dissect::BpfFilter::compile(options.capture_filter); !bpf) return wrong_filter(options.interface, bpf.error());
+        if (const auto bpf = dissect::BpfFilter::compile(options.capture_filter); !bpf)
+            return std::unexpected(wrong_filter(options, options.interface, bpf.error()));
         auto listener = Listener::open(options.interface, options.capture_filter);
         if (!listener) return std::unexpected(OpenFailure{listener.error(), ExitCode::unreadable});
         return Input(std::move(*listener), options);
@@ -65,18 +71,62 @@ std::expected<Input, OpenFailure> Input::open(const Options& options, const std:
     auto file = held ? CaptureFile::open(*held, name, interrupted) : CaptureFile::open(name, interrupted);
     if (!file) return std::unexpected(OpenFailure{file.error(), ExitCode::unreadable});
     Input input(std::move(*file), options);
-    if (auto* filter = inputs.filter()) {
-        const auto interfaces = input.file()->interfaces();
-        if (!*filter) return wrong_filter(input.name(), filter->error());
-        const auto accepted = (*filter)->accepts(interfaces.empty() ? dissect::LinkType::ethernet : interfaces[0].link);
-        if (!accepted) return wrong_filter(input.name(), accepted.error());
-        input.bpf_ = &**filter;
-    }
+    input.offset_ = offset_of(options, name);
+    if (auto filtered = input.filter_by_bpf(options); !filtered) return std::unexpected(std::move(filtered.error()));
     return input;
 }
 
+std::expected<void, OpenFailure> Input::filter_by_bpf(const Options& options) {
+    auto* filter = HeldInputs::of(options).filter();
+    if (filter == nullptr) return {};
+    if (!*filter) return std::unexpected(wrong_filter(options, name(), filter->error()));
+    const auto accepts = [&](const CaptureFile& capture) {
+        const auto interfaces = capture.interfaces();
+        return (*filter)->accepts(interfaces.empty() ? dissect::LinkType::ethernet : interfaces[0].link);
+    };
+    for (const CaptureFile& capture : merged() != nullptr ? merged()->files() : std::span(file(), 1))
+        if (const auto accepted = accepts(capture); !accepted) return std::unexpected(wrong_filter(options, capture.name(), accepted.error()));
+    bpf_ = &**filter;
+    return {};
+}
+
+std::expected<Input, OpenFailure> Input::open_merged(const Options& options) {
+    std::vector<CaptureFile> files;
+    std::vector<dissect::Duration> offsets;
+    std::vector<OpenFailure> failures;
+    for (const std::string& name : options.files) {
+        const auto held = HeldInputs::of(options).file(name);
+        auto file = held ? CaptureFile::open(*held, name, interrupted) : CaptureFile::open(name, interrupted);
+        if (!file) {
+            failures.push_back({file.error(), ExitCode::unreadable});
+            continue;
+        }
+        files.push_back(std::move(*file));
+        offsets.push_back(offset_of(options, name));
+    }
+    if (files.empty()) {
+        OpenFailure first = std::move(failures.front());
+        failures.erase(failures.begin());
+        first.others = std::move(failures);
+        return std::unexpected(std::move(first));
+    }
+    Input input(std::make_unique<MergedFiles>(std::move(files), offsets), options);
+    input.failures_ = std::move(failures);
+    if (auto filtered = input.filter_by_bpf(options); !filtered) return std::unexpected(std::move(filtered.error()));
+    return input;
+}
+
+std::size_t Input::count(const Options& options) { return !options.interface.empty() || options.by_time ? 1 : options.files.size(); }
+
+std::expected<Input, OpenFailure> Input::open(const Options& options, std::size_t number) {
+    if (!options.interface.empty()) return open(options, std::string());
+    if (options.by_time) return open_merged(options);
+    return open(options, options.files[number]);
+}
+
 bool Input::read_source(Batch& batch) {
-    return std::visit([&](auto& source) { return source.read(batch); }, source_);
+    if (auto* merged = std::get_if<Merged>(&source_)) return (*merged)->read(batch);
+    return file() != nullptr ? std::get<CaptureFile>(source_).read(batch) : std::get<Listener>(source_).read(batch);
 }
 
 // Leaves the frames that the BPF filter asks for, and gives them their number and the user's link speed.
@@ -94,6 +144,9 @@ void Input::select(Batch& batch) {
         });
     if (link_speed_ != dissect::BitsPerSecond{})
         for (Frame& frame : batch.frames) frame.link_speed = link_speed_;
+    if (offset_ != dissect::Duration{})
+        for (Frame& frame : batch.frames)
+            if (frame.has_time) frame.time = dissect::moved(frame.time, offset_);
 }
 
 bool Input::read(Batch& batch) {
@@ -103,17 +156,34 @@ bool Input::read(Batch& batch) {
             return false;
         }
         select(batch);
-    } while (batch.frames.empty() && !(wakes_ && file() == nullptr));
+    } while (batch.frames.empty() && !(wakes_ && is_interface()));
     return true;
 }
 
-const InputProblem& Input::problem() const {
-    if (interrupted()) return kNoProblem;  // the user ended it: what is missing is no damage
-    if (own_problem_.kind != InputProblemKind::none) return own_problem_;
-    return std::visit([](const auto& source) -> const InputProblem& { return source.problem(); }, source_);
+std::vector<InputProblem> Input::problems() const {
+    if (interrupted()) return {};  // the user ended it: what is missing is no damage
+    if (own_problem_.kind != InputProblemKind::none) return {own_problem_};
+    std::vector<InputProblem> all;
+    if (const MergedFiles* files = merged())
+        for (const CaptureFile& each : files->files()) all.push_back(each.problem());
+    else all.push_back(file() != nullptr ? file()->problem() : std::get<Listener>(source_).problem());
+    std::erase_if(all, [](const InputProblem& problem) { return problem.kind == InputProblemKind::none; });
+    return all;
 }
 
-std::string Input::name() const { return file() != nullptr ? file()->name() : interface_; }
+std::string Input::name() const { return merged() != nullptr ? merged()->name() : file() != nullptr ? file()->name() : interface_; }
+std::uint16_t Input::files() const { return merged() == nullptr ? std::uint16_t{1} : static_cast<std::uint16_t>(merged()->files().size()); }
+
+std::span<const dissect::Interface> Input::interfaces() const {
+    if (merged() != nullptr) return merged()->interfaces();
+    return file() != nullptr ? file()->interfaces() : std::span<const dissect::Interface>{};
+}
+
+std::uint64_t Input::bytes_read() const { return merged() != nullptr ? merged()->bytes_read() : file() != nullptr ? file()->bytes_read() : 0; }
+
+std::optional<std::uint64_t> Input::size() const {
+    return merged() != nullptr ? merged()->size() : file() != nullptr ? file()->size() : std::nullopt;
+}
 
 dissect::LinkType Input::link() const {
     const auto* listener = std::get_if<Listener>(&source_);
@@ -121,6 +191,7 @@ dissect::LinkType Input::link() const {
 }
 
 dissect::Drops Input::drops() const {
+    if (merged() != nullptr) return merged()->drops();
     if (file() != nullptr) return file()->drops();
     dissect::Drops drops;
     drops.known = true;
@@ -135,7 +206,7 @@ std::uint64_t Input::lost() const {
     return drops.dropped_by_system + drops.dropped_by_interface;
 }
 
-bool Input::live() const { return file() == nullptr || !file()->size(); }
+bool Input::live() const { return is_interface() || !size(); }
 
 void catch_interrupts() {
     struct sigaction action{};
@@ -151,17 +222,20 @@ void catch_interrupts() {
 bool interrupted() { return interrupt_seen; }
 
 ExitCode for_each_input(const Options& options, const std::function<ExitCode(Input&, Progress&)>& command, bool said_before) {
-    std::vector<std::string> names = options.files;
-    if (!options.interface.empty()) names = {""};
     ExitCode code = ExitCode::done;
-    for (const std::string& name : names) {
-        auto input = Input::open(options, name);
+    const auto refuse = [&](const OpenFailure& failure) {
+        if (!said_before) print(failure.problem);
+        code = worse(code, failure.code);
+    };
+    for (std::size_t number = 0; number < Input::count(options); ++number) {
+        auto input = Input::open(options, number);
         if (!input) {
             if (interrupted()) return worse(code, ExitCode::interrupted);
-            if (!said_before) print(input.error().problem);
-            code = worse(code, input.error().code);
+            refuse(input.error());
+            std::ranges::for_each(input.error().others, refuse);
             continue;
         }
+        std::ranges::for_each(input->failures(), refuse);
         Progress progress(!options.no_progress && !options.quiet, input->name());
         code = worse(code, command(*input, progress));
         progress.clear();
@@ -169,9 +243,9 @@ ExitCode for_each_input(const Options& options, const std::function<ExitCode(Inp
             say("qpscope: {}: {} frames dropped by the capturing system\n", input->name(), lost);
         if (code == ExitCode::output_failed) break;
         if (interrupted()) return worse(code, ExitCode::interrupted);
-        if (input->problem().kind != InputProblemKind::none) {
-            if (!said_before) print(input->problem());
-            code = worse(code, code_of(input->problem().kind));
+        for (const InputProblem& problem : input->problems()) {
+            if (!said_before) print(problem);
+            code = worse(code, code_of(problem.kind));
         }
     }
     return code;

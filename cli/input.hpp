@@ -8,11 +8,14 @@
 
 #include <expected>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "exit_code.hpp"
+#include "merged_files.hpp"
 #include "options.hpp"
 
 namespace qps::cli {
@@ -23,12 +26,22 @@ class Progress;
 struct OpenFailure {
     dissect::InputProblem problem;
     ExitCode code;
+    std::vector<OpenFailure> others{};  // of files that were to be merged
 };
 
 class Input {
 public:
     // A path, "-", or options.interface where `name` is empty.
     [[nodiscard]] static std::expected<Input, OpenFailure> open(const Options& options, const std::string& name);
+
+    // How many there are: an interface, each file, or all files as one where they are merged by time.
+    [[nodiscard]] static std::size_t count(const Options& options);
+    // The next one: a number below count().
+    [[nodiscard]] static std::expected<Input, OpenFailure> open(const Options& options, std::size_t number);
+    // Of the files that are merged those that could not be opened.
+    [[nodiscard]] std::span<const OpenFailure> failures() const { return failures_; }
+    // How many files it is.
+    [[nodiscard]] std::uint16_t files() const;
 
     // The next frames, at least one; false at the end, at damage, or once the user interrupts.
     [[nodiscard]] bool read(dissect::Batch& batch);
@@ -40,14 +53,20 @@ public:
     // Of the last frame that was read, whether a capture filter took it or not.
     [[nodiscard]] std::uint64_t last_number() const { return last_number_; }
 
-    // Why reading ended: kind none at a sound end.
-    [[nodiscard]] const dissect::InputProblem& problem() const;
+    // Why reading ended, of each file that has no sound end.
+    [[nodiscard]] std::vector<dissect::InputProblem> problems() const;
     [[nodiscard]] std::string name() const;
     // How many frames, of a batch and in its order, are what was captured: the others are gone, and zeros (CaptureFile::still_there()).
     [[nodiscard]] std::size_t still_there(std::span<const dissect::Frame> frames) const {
-        return file() != nullptr ? file()->still_there(frames) : frames.size();
+        return merged() != nullptr ? merged()->still_there(frames) : file() != nullptr ? file()->still_there(frames) : frames.size();
     }
-    [[nodiscard]] bool shrank() const { return file() != nullptr && file()->shrank(); }
+    [[nodiscard]] bool shrank() const { return merged() != nullptr ? merged()->shrank() : file() != nullptr && file()->shrank(); }
+    // Of files: as of one of them (CaptureFile).
+    [[nodiscard]] std::span<const dissect::Interface> interfaces() const;
+    [[nodiscard]] std::uint64_t bytes_read() const;
+    [[nodiscard]] std::optional<std::uint64_t> size() const;
+    // From an interface, not from files.
+    [[nodiscard]] bool is_interface() const { return std::holds_alternative<transport::Listener>(source_); }
     [[nodiscard]] const dissect::CaptureFile* file() const { return std::get_if<dissect::CaptureFile>(&source_); }
     // Frames arrive as they happen (an interface, a pipe): results should be shown at once, not in large pieces.
     [[nodiscard]] bool live() const;
@@ -59,15 +78,24 @@ public:
     [[nodiscard]] dissect::Drops drops() const;
 
 private:
-    Input(std::variant<dissect::CaptureFile, transport::Listener> source, const Options& options);
+    using Merged = std::unique_ptr<MergedFiles>;
+    Input(std::variant<dissect::CaptureFile, transport::Listener, Merged> source, const Options& options);
+    [[nodiscard]] static std::expected<Input, OpenFailure> open_merged(const Options& options);
+    [[nodiscard]] const MergedFiles* merged() const {
+        const auto* merged = std::get_if<Merged>(&source_);
+        return merged == nullptr ? nullptr : merged->get();
+    }
+    [[nodiscard]] std::expected<void, OpenFailure> filter_by_bpf(const Options& options);
     [[nodiscard]] bool read_source(dissect::Batch& batch);
     void select(dissect::Batch& batch);
 
-    std::variant<dissect::CaptureFile, transport::Listener> source_;
+    std::variant<dissect::CaptureFile, transport::Listener, Merged> source_;
+    std::vector<OpenFailure> failures_;
     dissect::BpfFilter* bpf_ = nullptr;  // of all inputs
     dissect::BitsPerSecond link_speed_;
     std::string interface_;
     dissect::InputProblem own_problem_;
+    dissect::Duration offset_{};
     bool wakes_ = false;
     std::uint64_t numbers_before_ = 0;
     std::uint64_t last_number_ = 0;

@@ -2,7 +2,9 @@
 #include <CLI/CLI.hpp>
 #include <dissect/parse_value.hpp>
 #include <dissect/filter/field_index.hpp>
+#include <dissect/roce_ports.hpp>
 #include <transport-replay/live/replay/replayer.hpp>
+#include <transport-replay/model/large_blocks.hpp>
 #include <transport-replay/model/memory_amount.hpp>
 
 #include <algorithm>
@@ -15,12 +17,11 @@
 #include <utility>
 #include <vector>
 
-#include <malloc.h>
-
 #include "command.hpp"
 #include "commands.hpp"
 #include "decoding_as.hpp"
 #include "input.hpp"
+#include "input_options.hpp"
 #include "message.hpp"
 #include "options.hpp"
 #include "provenance.hpp"
@@ -130,6 +131,7 @@ void add_capture_options(CLI::App& app, Options& options) {
         ->check(CLI::Validator(check_jobs, ""))
         ->type_name("N");
     add_quantity(app, "--link-speed", "SPEED", options.link_speed, "Compute pause times for this link speed: 100G, 400G, ...", read_speed);
+    add_roce_port(app, options);
     add_choice(app, "--color", options.color, kWhens, "Use colours: auto, always or never (default: auto)");
     app.add_flag("--no-progress", options.no_progress, "Show no progress on stderr");
 }
@@ -260,7 +262,7 @@ constexpr std::array kOptionGroups{
                 " peer pingpong conform replay send "},
     OptionGroup{"Run", " --fault --trace --busy --for --seed "},
     OptionGroup{"Pace", " --speed --fast --loop "},
-    OptionGroup{"Input", " --read --interface --capture-filter --count --decode-as --icrc --nccl-log --part --host --jobs --memory --link-speed --no-sandbox "},
+    OptionGroup{"Input", " --read --interface --capture-filter --count --by-time --offset --decode-as --icrc --nccl-log --part --host --jobs --memory --link-speed --roce-port --no-sandbox "},
     OptionGroup{"Filter", " --filter --connection --finding --around --everything --match --protocol --operation --failed --slower-than --from --message --frames --only "},
     OptionGroup{"Verdicts", " --device --profile --evidence --compare --all --fail-on ", " check conform "},
     OptionGroup{"Output", " --as --format --output --write --column --color --interval --raw --decode --list --long --sort --performance --no-bytes --markdown "
@@ -308,6 +310,7 @@ void add_command(CLI::App& app, const Command& command, Options& options, const 
     const bool reconstructs = command.takes.analysis || command.takes.columns || command.takes.frames || command.takes.verdicts ||
                               command.takes.picture;
     if (command.takes.captures && reconstructs) add_decode_as(*sub, options);
+    if (command.takes.captures && reconstructs) add_clocks(*sub, options);
     if (command.takes.captures && reconstructs) {
         add_icrc(*sub, options);
         add_memory(*sub, options);
@@ -485,7 +488,12 @@ int run(int argc, char** argv) {
                                          : "conflicting input: capture files and --interface exclude each other");
         return static_cast<int>(ExitCode::usage);
     }
+    if (const std::string wrong = wrong_clocks(options); !wrong.empty()) {
+        say("qpscope: {}\n", wrong);
+        return static_cast<int>(ExitCode::usage);
+    }
     options.sandbox = chosen->takes.sandbox;
+    qps::dissect::set_roce_ports(options.roce_ports);
     catch_interrupts();
     return static_cast<int>(chosen->run(options));
 }
@@ -493,12 +501,7 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-#ifdef M_MMAP_THRESHOLD
-    // What is large goes back to the system when it is given back, whichever thread does so. Unless it is told, glibc keeps ever larger
-    // blocks in an arena for each thread: 170 MiB of what 100,000 connections took were nobody's.
-    constexpr int kLarge = 128 * 1024;
-    static_cast<void>(::mallopt(M_MMAP_THRESHOLD, kLarge));
-#endif
+    qps::transport::return_large_blocks();
     try {
         return run(argc, argv);
     } catch (const std::bad_alloc&) {

@@ -43,6 +43,9 @@ struct Options {
     std::uint64_t count = 0;  // stop after so many packets; 0: all
     std::size_t jobs = 0;     // 0: as many as there are processors
     dissect::BitsPerSecond link_speed{};
+    std::vector<std::uint16_t> roce_ports;  // beside 4791
+    bool by_time = false;                   // all files as one, in the order of their times
+    std::vector<std::pair<std::string, dissect::Duration>> offsets;  // added to the times of a file
     transport::MemoryBudget memory = transport::MemoryBudget::of_machine();
     ColorMode color = ColorMode::automatic;
     bool no_progress = false;

@@ -21,13 +21,13 @@ ExitCode fail_output(const OutputProblem& problem, ExitCode code) {
 
 void PacketCopies::describe(const Input& input) {
     input_ = &input;
-    const auto interfaces = input.file() != nullptr ? input.file()->interfaces() : std::span<const Interface>{};
+    const auto interfaces = input.interfaces();
     for (; ok_ && described_ < interfaces.size(); ++described_) {
         const Interface& interface = interfaces[described_];
         const BitsPerSecond speed = options_.link_speed != BitsPerSecond{} ? options_.link_speed : interface.speed;
         ok_ = file_.describe(InterfaceId{static_cast<std::uint32_t>(described_)}, interface.link, speed, names_ ? interface.name : std::string());
     }
-    if (input.file() == nullptr && described_++ == 0) ok_ = file_.describe({}, input.link(), options_.link_speed, names_ ? input.name() : std::string());
+    if (input.is_interface() && described_++ == 0) ok_ = file_.describe({}, input.link(), options_.link_speed, names_ ? input.name() : std::string());
 }
 
 // A reader of what we write may keep us waiting, and the input may be truncated meanwhile: it is asked whenever something was drained.

@@ -1,5 +1,6 @@
 #include "parts.hpp"
 
+#include <dissect/roce_ports.hpp>
 #include <transport-replay/analysis/sharded_analysis.hpp>
 #include <transport-replay/collectives/nccl_log.hpp>
 #include <transport-replay/model/timeline.hpp>
@@ -36,6 +37,9 @@ std::string settings_of(const Options& options) {
     if (!options.capture_filter.empty()) text += fmt::format(" --capture-filter '{}'", options.capture_filter);
     if (options.count != 0) text += fmt::format(" --count {}", options.count);
     if (options.link_speed != dissect::BitsPerSecond{}) text += fmt::format(" --link-speed {}", std::to_underlying(options.link_speed));
+    if (options.by_time) text += " --by-time";
+    for (const auto& [file, offset] : options.offsets) text += fmt::format(" --offset {}={}", file, std::to_underlying(offset));
+    if (!options.roce_ports.empty()) text += fmt::format(" --roce-port {}", dissect::roce_ports_text(options.roce_ports));
     return text;
 }
 

@@ -32,4 +32,17 @@ std::expected<dissect::Duration, std::string> read_time(const std::string& text,
     return *time;
 }
 
+std::expected<std::pair<std::string, dissect::Duration>, std::string> read_offset(const std::string& text) {
+    const auto wrong = std::unexpected(fmt::format("invalid offset '{}': expected FILE=TIME, such as b.pcap=-1.5ms", text));
+    const std::size_t equals = text.rfind('=');
+    if (equals == std::string::npos || equals == 0) return wrong;
+    std::string_view typed = std::string_view(text).substr(equals + 1);
+    const bool back = typed.starts_with('-');
+    if (back || typed.starts_with('+')) typed.remove_prefix(1);
+    auto time = dissect::parse_duration(typed);
+    if (!time && !typed.empty() && typed.back() >= '0' && typed.back() <= '9') time = dissect::parse_duration(std::string(typed) + "s");
+    if (!time || *time < dissect::Duration{}) return wrong;
+    return std::pair(text.substr(0, equals), back ? -*time : *time);
+}
+
 }  // namespace qps::cli

@@ -6,6 +6,7 @@
 #include <expected>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace qps::cli {
 
@@ -14,5 +15,8 @@ namespace qps::cli {
 
 // "100us", "1ms", "2s": a time of at least a nanosecond and at most a day. `what` names it in the sentence: "interval".
 [[nodiscard]] std::expected<dissect::Duration, std::string> read_time(const std::string& text, std::string_view what = "time");
+
+// "b.pcap=-1.5ms", "b.pcap=+2": a file and what is added to its times, in seconds where there is no unit.
+[[nodiscard]] std::expected<std::pair<std::string, dissect::Duration>, std::string> read_offset(const std::string& text);
 
 }  // namespace qps::cli

@@ -56,6 +56,7 @@ struct Frame {
     LinkType link = LinkType::ethernet;
     FrameIndex index{1};
     Instant time{};
+    std::uint16_t file = 0;  // which of the files that are merged
     bool has_time = true;  // pcapng's simple packets have none: time and elapsed are 0 then
     Duration elapsed{};    // since the first frame of the capture; negative where clocks run backwards
     InterfaceId interface{};

@@ -1,5 +1,6 @@
-// The walk over IPv4, IPv6 and UDP, down to port 4791, and over TCP's header.
+// The walk over IPv4, IPv6 and UDP, down to port 4791 or what the user says, and over TCP's header.
 #include <dissect/headers/internet.hpp>
+#include <dissect/roce_ports.hpp>
 #include <dissect/walk.hpp>
 
 #include <algorithm>
@@ -42,12 +43,13 @@ void walk_udp(Walk& walk, std::uint8_t network_layer) {
     } else if (length != 0) {  // zero: a jumbogram or an offloading sender
         distrust_length(walk);
     }
-    switch (read_be<std::uint16_t>(header, 2)) {
+    const auto port = read_be<std::uint16_t>(header, 2);
+    switch (port) {
         case kRocePort: return walk_transport(walk, Encapsulation::roce_v2, network_layer);
         case kVxlanPort: return walk_vxlan(walk);
         case kGenevePort: return walk_geneve(walk);
         case kUltraPort: add_layer(walk.packet, LayerKind::ultra_ethernet, walk.offset, walk.left(), walk.end); return;
-        default: return add_data(walk);
+        default: return is_roce_port(port) ? walk_transport(walk, Encapsulation::roce_v2, network_layer) : add_data(walk);
     }
 }
 

@@ -4,6 +4,7 @@
 #include <gui/window/tabs.hpp>
 #include <gui/window/theme.hpp>
 #include <gui/window/views.hpp>
+#include <transport-replay/model/large_blocks.hpp>
 
 #include <QApplication>
 #include <QSettings>
@@ -26,6 +27,7 @@ int say(std::FILE* where, const QString& text, int code) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    qps::transport::return_large_blocks();
     QStringList words;
     for (int i = 1; i < argc; ++i) words << QString::fromLocal8Bit(argv[i]);
     QStringList views;

@@ -1,6 +1,7 @@
 // What the program says and how it ends for inputs that are cut, odd, none or somewhere else; and for outputs that fail.
 #include <tests/cli/qpscope.hpp>
 #include <tests/support/catch.hpp>
+#include <tests/support/other_port.hpp>
 #include <tests/support/packets.hpp>
 #include <tests/support/temporary_file.hpp>
 
@@ -319,4 +320,93 @@ TEST_CASE("a capture that is longer than a duration can be is as long as can be 
     const Ending ending = qpscope({"info", "-f", "json", capture});
     CHECK(ending.code == kDone);
     CHECK_THAT(ending.out, Contains("\"duration_ns\": 9223372036854775807"));
+}
+
+TEST_CASE("the option --roce-port decodes another UDP port as RoCEv2, and a part remembers it") {
+    const TemporaryFolder folder;
+    const std::string other = folder.write("other.pcap", qps::tests::with_roce_port(read_file(sample("loss_write")), 4800));
+    const auto known = [](const Ending& ending) { return lines_of(ending.out).size(); };
+    const Ending usual = qpscope({"connections", "-f", "tsv", sample("loss_write")});
+    CHECK(known(usual) == 2);
+    CHECK(known(qpscope({"connections", "-f", "tsv", other})) == 1);
+    CHECK(known(qpscope({"connections", "-f", "tsv", "--roce-port", "4801", other})) == 1);
+    const Ending said = qpscope({"connections", "-f", "tsv", "--roce-port", "4801,4800", other});
+    CHECK(said.out == usual.out);
+    CHECK(qpscope({"connections", "-f", "tsv", "--roce-port", "4801", "--roce-port", "4800", other}).out == usual.out);
+    const std::string filter = "infiniband.bth.opcode and udp.dstport == 4800";
+    CHECK(lines_of(qpscope({"packets", "-Y", filter, "--roce-port", "4800", other}).out).size() ==
+          lines_of(qpscope({"packets", "-Y", "infiniband.bth.opcode", sample("loss_write")}).out).size());
+    for (const auto& [ports, sentence] : {std::pair{"x", "invalid RoCE port 'x': expected 1 to 65535"},
+                                          std::pair{"4789", "invalid RoCE port '4789': it is VXLAN's"},
+                                          std::pair{"1,2,3,4,5,6,7,8,9", "too many RoCE ports (9): expected at most 8"}}) {
+        const Ending ending = qpscope({"packets", "--roce-port", ports, other});
+        CHECK(ending.code == kUsage);
+        CHECK_THAT(ending.err, StartsWith(fmt::format("qpscope: {}\n", sentence)));
+    }
+    const auto part = [&](const char* number, const char* port) {
+        const std::string path = folder.file(fmt::format("{}-{}", *number, port));
+        CHECK(qpscope({"analyze", "--part", number, "--roce-port", port, "-o", path, other}).code == kDone);
+        return path;
+    };
+    const std::string first = part("1/2", "4800");
+    CHECK(qpscope({"merge", "--as", "findings", "-f", "tsv", first, part("2/2", "4800")}).out == qpscope({"findings", "-f", "tsv", "--roce-port", "4800", other}).out);
+    CHECK(qpscope({"merge", "--as", "findings", "-f", "tsv", first, part("2/2", "4801")}).code == kUnreadable);
+}
+
+TEST_CASE("the option --by-time merges files by their times, each with its offset, and the analysis is that of the whole") {
+    const TemporaryFolder folder;
+    const std::string whole = sample("loss_write");
+    // What each of two hosts sent, as they would have recorded it; the clock of the second is 1.5 ms behind.
+    const std::string first = folder.file("first.pcap");
+    const std::string second = folder.file("second.pcap");
+    const std::string late = folder.file("late.pcap");
+    REQUIRE(qpscope({"packets", "-Y", "ip.src == 10.77.0.11", "-w", first, whole}).code == kDone);
+    REQUIRE(qpscope({"packets", "-Y", "not ip.src == 10.77.0.11", "-w", second, whole}).code == kDone);
+    REQUIRE(qpscope({"packets", "--offset", second + "=-1.5ms", "-w", late, second}).code == kDone);
+    const std::vector<std::string> merged{"--by-time", "--offset", late + "=+0.0015", first, late};
+    for (const char* command : {"connections", "findings", "messages", "analyze"}) {
+        INFO(command);
+        const Ending of_whole = qpscope({command, "-f", "tsv", whole});
+        const Ending of_merged = qpscope(std::vector<std::string>{command, "-f", "tsv"} + merged);
+        if (std::string_view(command) != "analyze") CHECK(of_merged.out == of_whole.out);
+        CHECK(of_merged.code == of_whole.code);
+        CHECK(of_merged.err == of_whole.err);
+    }
+    const std::vector<std::string> columns{"packets", "-f", "tsv", "-e", "frame.number", "-e", "frame.time_epoch", "-e", "frame.time_relative", "-e", "infiniband.bth.psn"};
+    CHECK(qpscope(columns + merged).out == qpscope(columns + std::vector<std::string>{whole}).out);
+    // Without the offset the halves do not fit each other, and without merging they follow each other.
+    CHECK(qpscope(columns + std::vector<std::string>{"--by-time", first, late}).out != qpscope(columns + std::vector<std::string>{whole}).out);
+    CHECK(qpscope(columns + std::vector<std::string>{"--offset", late + "=1.5ms", first, late}).out != qpscope(columns + merged).out);
+    // Written down it is a capture in that order.
+    const std::string written = folder.file("written.pcapng");
+    REQUIRE(qpscope(std::vector<std::string>{"packets", "-w", written} + merged).code == kDone);
+    CHECK(qpscope({"connections", "-f", "tsv", written}).out == qpscope({"connections", "-f", "tsv", whole}).out);
+    // Filters that need the analysis, threads, and parts.
+    const std::vector<std::string> by_loss{"packets", "-f", "tsv", "-e", "frame.number", "-Y", "rdma.connection == 1 and rdma.missing"};
+    CHECK(qpscope(by_loss + merged).out == qpscope(by_loss + std::vector<std::string>{whole}).out);
+    CHECK(qpscope(std::vector<std::string>{"findings", "-f", "tsv", "-j", "4"} + merged).out == qpscope({"findings", "-f", "tsv", whole}).out);
+}
+
+TEST_CASE("what is wrong with --by-time and --offset is one sentence, and a file that cannot be merged leaves the others") {
+    const std::string one = sample("rc_pingpong");
+    const auto refused = [&](const std::vector<std::string>& words, const std::string& sentence) {
+        const Ending ending = qpscope(std::vector<std::string>{"packets"} + words);
+        CHECK(ending.code == kUsage);
+        CHECK_THAT(ending.err, StartsWith("qpscope: " + sentence + "\n"));
+        CHECK(ending.out.empty());
+    };
+    refused({"--offset", "x=1s", one}, "invalid offset of 'x': expected the name of an input file, as it is given");
+    refused({"--offset", one, one}, fmt::format("invalid offset '{}': expected FILE=TIME, such as b.pcap=-1.5ms", one));
+    refused({"--offset", one + "=soon", one}, fmt::format("invalid offset '{}=soon': expected FILE=TIME, such as b.pcap=-1.5ms", one));
+    refused({"--offset", one + "=", one}, fmt::format("invalid offset '{}=': expected FILE=TIME, such as b.pcap=-1.5ms", one));
+    refused({"--offset", one + "=1", "--offset", one + "=2", one}, fmt::format("conflicting --offset for '{}': give one time", one));
+    refused({"--by-time", "-i", "lo"}, "--by-time and --interface exclude each other");
+    refused(std::vector<std::string>{"--by-time"} + std::vector<std::string>(65, one), "too many files for --by-time (65): expected at most 64");
+    const Ending ending = qpscope({"connections", "-f", "tsv", "--by-time", "no/such.pcap", one});
+    CHECK(ending.code == kUnreadable);
+    CHECK(ending.err == "qpscope: no/such.pcap: cannot open: No such file or directory\n");
+    CHECK(ending.out == qpscope({"connections", "-f", "tsv", one}).out);
+    const Ending none = qpscope({"connections", "--by-time", "no/such.pcap", "nor/this.pcap"});
+    CHECK(none.code == kUnreadable);
+    CHECK(none.err == "qpscope: no/such.pcap: cannot open: No such file or directory\nqpscope: nor/this.pcap: cannot open: No such file or directory\n");
 }

@@ -1,0 +1,60 @@
+#include "input_options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <dissect/capture/time_merge.hpp>
+#include <dissect/roce_ports.hpp>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "quantity.hpp"
+#include <fmt/format.h>
+
+namespace qps::cli {
+
+// Each time it is given, more of them.
+void add_roce_port(CLI::App& app, Options& options) {
+    const auto take = [&options](const std::vector<std::string>& texts) {
+        std::string all;
+        for (const std::string& text : texts) all += (all.empty() ? "" : ",") + text;
+        const auto ports = dissect::read_roce_ports(all);
+        if (!ports) throw CLI::ValidationError(ports.error());
+        options.roce_ports = *ports;
+    };
+    app.add_option_function<std::vector<std::string>>("--roce-port", take, "Decode UDP datagrams to this port as RoCEv2, as those to 4791")
+        ->delimiter(',')
+        ->type_name("PORT")
+        ->allow_extra_args(false)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+// Clocks of several files.
+void add_clocks(CLI::App& app, Options& options) {
+    app.add_flag("--by-time", options.by_time, "Merge the files by time: packets of all of them in the order of their times");
+    const auto take = [&options](const std::vector<std::string>& texts) {
+        for (const std::string& text : texts) {
+            auto offset = read_offset(text);
+            if (!offset) throw CLI::ValidationError(offset.error());
+            if (std::ranges::find(options.offsets, offset->first, &std::pair<std::string, dissect::Duration>::first) != options.offsets.end())
+                throw CLI::ValidationError(fmt::format("conflicting --offset for '{}': give one time", offset->first));
+            options.offsets.push_back(*std::move(offset));
+        }
+    };
+    app.add_option_function<std::vector<std::string>>("--offset", take, "Add TIME (-1.5ms, +2s) to the times of the input FILE")
+        ->type_name("FILE=TIME")
+        ->allow_extra_args(false)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+std::string wrong_clocks(const Options& options) {
+    if (options.by_time && !options.interface.empty()) return "--by-time and --interface exclude each other";
+    if (options.by_time && options.files.size() > dissect::TimeMerge::kMostSources)
+        return fmt::format("too many files for --by-time ({}): expected at most {}", options.files.size(), dissect::TimeMerge::kMostSources);
+    for (const auto& [file, offset] : options.offsets)
+        if (std::ranges::find(options.files, file) == options.files.end())
+            return fmt::format("invalid offset of '{}': expected the name of an input file, as it is given", file);
+    return {};
+}
+
+}  // namespace qps::cli

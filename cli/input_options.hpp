@@ -1,0 +1,19 @@
+// Options of the inputs: UDP ports that carry RoCE, clocks of several files.
+#pragma once
+
+#include <string>
+
+#include "options.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace qps::cli {
+
+void add_roce_port(CLI::App& app, Options& options);
+void add_clocks(CLI::App& app, Options& options);
+// What is wrong with clocks, once the files are known; empty: nothing.
+[[nodiscard]] std::string wrong_clocks(const Options& options);
+
+}  // namespace qps::cli
