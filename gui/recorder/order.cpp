@@ -12,6 +12,7 @@ namespace qps::recorder {
 
 namespace {
 
+constexpr std::uint64_t kMegabyte = 1'000'000;
 constexpr int kListOption = 256, kNoSandboxOption = 257;  // of long options without a letter
 
 std::expected<std::uint64_t, std::string> number(char option, std::string_view text, std::uint64_t most) {
@@ -43,6 +44,14 @@ std::expected<void, std::string> take(Order& order, int option, std::string_view
             return numeric(transport::kListenerSnapLength, [&](std::uint64_t n) { order.snap_length = static_cast<std::uint32_t>(n); });
         case 'c': return numeric(kMaxCount, [&](std::uint64_t n) { order.count = n; });
         case 'a': return numeric(kMaxSeconds, [&](std::uint64_t n) { order.patience = std::chrono::seconds(n); });
+        case 'C': return numeric(kMaxMegabytes, [&](std::uint64_t n) { order.files.bytes = n * kMegabyte; });
+        case 'G': return numeric(kMaxSeconds, [&](std::uint64_t n) { order.files.time = std::chrono::seconds(n); });
+        case 'W': return numeric(kMaxFiles, [&](std::uint64_t n) { order.files.kept = n; });
+        case 'w':
+            if (value.empty() || value.size() > kMaxPath || value.ends_with('/') || value.find('\0') != std::string_view::npos)
+                return std::unexpected(fmt::format("invalid file name: expected 1 to {} bytes that do not end in /", kMaxPath));
+            order.files.path = value;
+            return {};
         case 'i':
             if (!is_interface(value)) return std::unexpected("invalid interface name (see --list)");
             order.interface = value;
@@ -66,13 +75,16 @@ std::expected<Order, std::string> parse(int argc, char** argv) {
     Order order;
     opterr = 0;
     for (;;) {
-        const int found = getopt_long(argc, argv, ":i:f:s:c:a:hV", kLong.data(), nullptr);
+        const int found = getopt_long(argc, argv, ":i:f:s:c:a:w:C:G:W:hV", kLong.data(), nullptr);
         if (found == -1) break;
         if (auto taken = take(order, found, optarg == nullptr ? std::string_view{} : std::string_view{optarg}); !taken)
             return std::unexpected(std::move(taken.error()));
     }
     if (optind < argc) return std::unexpected("unexpected argument: expected options only (see --help)");
     if (order.task == Task::record && order.interface.empty()) return std::unexpected("no interface: expected -i IF (see --list)");
+    const Files& files = order.files;
+    if (files.path.empty() && (files.are_several() || files.kept != 0)) return std::unexpected("-C, -G and -W go with -w FILE");
+    if (files.kept != 0 && !files.are_several()) return std::unexpected("-W goes with -C or -G: one file is all there is");
     return order;
 }
 
@@ -81,6 +93,7 @@ std::string_view help_text() {
 
 Usage: qpscope-capture --list
        qpscope-capture -i IF [OPTIONS] >FILE
+       qpscope-capture -i IF [OPTIONS] -w FILE
 
   --list          List the interfaces as lines of JSON
   -i IF           Capture from interface IF, as pcapng to standard output
@@ -88,6 +101,10 @@ Usage: qpscope-capture --list
   -s BYTES        Keep at most BYTES of each packet
   -c N            Stop after N packets
   -a SECONDS      Stop after SECONDS
+  -w FILE         Write the packets to FILE as well, which must not exist: pcapng, or pcap if it ends in .pcap
+  -C MB           With -w: begin a new file after MB million bytes: FILE_00001, FILE_00002, ... before the last dot
+  -G SECONDS      With -w: begin a new file SECONDS after the first packet of one
+  -W N            With -C or -G: keep the last N files
   --no-sandbox    Keep all system calls: for debuggers and profilers
   -h, --help      Show this help
   -V, --version   Show the version

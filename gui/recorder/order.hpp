@@ -17,6 +17,15 @@ namespace qps::recorder {
 
 enum class Task : std::uint8_t { record, list, help, version };
 
+// Where packets go beside standard output.
+struct Files {
+    std::string path;                            // empty: nowhere
+    std::optional<std::uint64_t> bytes{};        // of a file, then the next one begins
+    std::optional<std::chrono::seconds> time{};  // of a file
+    std::size_t kept = 0;                        // the last ones; 0: all
+    [[nodiscard]] bool are_several() const { return bytes || time; }
+};
+
 struct Order {
     Task task = Task::record;
     std::string interface;
@@ -24,11 +33,15 @@ struct Order {
     std::uint32_t snap_length = transport::kListenerSnapLength;
     std::optional<std::uint64_t> count{};          // frames, then it ends
     std::optional<std::chrono::seconds> patience;  // so long, then it ends
+    Files files{};
     bool sandbox = true;
 };
 
 inline constexpr std::size_t kMaxInterface = 255;                   // bytes; the kernel's names have 15, libpcap's others more
 inline constexpr std::uint64_t kMaxCount = std::uint64_t{1} << 40;  // more than a day at the speed of any link
+inline constexpr std::size_t kMaxPath = 4000;             // bytes, with room for a number
+inline constexpr std::uint64_t kMaxMegabytes = 1'000'000;  // of a file
+inline constexpr std::uint64_t kMaxFiles = 100'000;
 inline constexpr std::uint64_t kMaxSeconds = 366ULL * 24 * 60 * 60;
 
 // The error is a sentence without the name of the program.

@@ -1,6 +1,7 @@
 #include <dissect/capture/writer.hpp>
 #include <gui/recorder/privilege.hpp>
 #include <gui/recorder/recording.hpp>
+#include <gui/recorder/ring.hpp>
 #include <sandbox/sandbox.hpp>
 
 #include <array>
@@ -67,21 +68,32 @@ dissect::Instant now() {
 
 class Recording {
 public:
-    Recording(Listener listener, CaptureWriter writer, const Order& order)
+    Recording(Listener listener, std::optional<CaptureWriter> writer, const Order& order)
         : listener_(std::move(listener)), writer_(std::move(writer)), left_(order.count), watches_input_(is_pipe(STDIN_FILENO)) {
         if (order.patience) deadline_ = std::chrono::steady_clock::now() + *order.patience;
-        writer_.name_interface(dissect::InterfaceId{}, order.interface);
+        if (writer_) writer_->name_interface(dissect::InterfaceId{}, order.interface);
+    }
+    Recording(const Recording&) = delete;  // the ring asks for drops
+    Recording& operator=(const Recording&) = delete;
+
+    // Into files as well.
+    std::expected<void, OutputProblem> begin(const Order& order) {
+        if (order.files.path.empty()) return {};
+        auto ring = Ring::begin(order.files, order.interface, listener_.link(), [this] { return statistics(); });
+        if (!ring) return std::unexpected(std::move(ring.error()));
+        ring_.emplace(std::move(*ring));
+        return {};
     }
 
     ExitCode run() {
-        auto written = writer_.flush();  // the header: who reads us knows at once that we listen
+        auto written = flush();  // the header: who reads us knows at once that we listen
         bool listening = true;
         while (written && listening && !is_over()) {
             listening = listener_.read(batch_);
             written = write_batch();
         }
         if (written) written = write_end();
-        if (!written && output_closed()) return ExitCode::done;  // who read us has had enough
+        if (!written && writer_ && output_closed()) return ExitCode::done;  // who read us has had enough
         if (!written) {
             complain(fmt::format("{}: {}", written.error().file, written.error().sentence));
             return ExitCode::output_failed;
@@ -96,30 +108,48 @@ public:
 private:
     [[nodiscard]] bool is_over() const {
         return interrupted || left_ == 0 || (deadline_ && std::chrono::steady_clock::now() >= *deadline_) ||
-               (watches_input_ && input_ended()) || output_closed();
+               (watches_input_ && input_ended()) || (writer_ && output_closed());
     }
 
     // A batch ends where the queue is empty or much has come; either is worth handing on.
     std::expected<void, OutputProblem> write_batch() {
         for (const Frame& frame : batch_.frames) {
             if (left_ == 0) break;
-            if (auto written = writer_.write(frame); !written) return written;
+            if (auto written = write(frame); !written) return written;
             if (left_) --*left_;
         }
-        return writer_.flush();
+        return flush();
+    }
+
+    // To the files first: who reads standard output may be gone.
+    std::expected<void, OutputProblem> write(const Frame& frame) {
+        if (ring_)
+            if (auto written = ring_->write(frame, Ring::Clock::now()); !written) return written;
+        return writer_ ? writer_->write(frame) : std::expected<void, OutputProblem>{};
+    }
+
+    std::expected<void, OutputProblem> flush() {
+        if (ring_)
+            if (auto written = ring_->flush(); !written) return written;
+        return writer_ ? writer_->flush() : std::expected<void, OutputProblem>{};
+    }
+
+    [[nodiscard]] dissect::InterfaceStatistics statistics() const {
+        const transport::ListenerDrops drops = listener_.drops();
+        return {dissect::InterfaceId{}, listener_.link(), now(), drops.received, drops.dropped_by_interface, drops.dropped_by_system};
     }
 
     std::expected<void, OutputProblem> write_end() {
-        const transport::ListenerDrops drops = listener_.drops();
-        if (auto written = writer_.write(dissect::InterfaceStatistics{dissect::InterfaceId{}, listener_.link(), now(), drops.received,
-                                                                      drops.dropped_by_interface, drops.dropped_by_system});
-            !written)
-            return written;
-        return writer_.close();
+        if (ring_)
+            if (auto closed = ring_->close(); !closed) return closed;
+        if (!writer_) return {};
+        if (auto written = writer_->write(statistics()); !written) return written;
+        return writer_->close();
     }
 
     Listener listener_;
-    CaptureWriter writer_;
+    std::optional<CaptureWriter> writer_;  // standard output
+    std::optional<Ring> ring_;
     Batch batch_;
     std::optional<std::uint64_t> left_;  // frames
     std::optional<std::chrono::steady_clock::time_point> deadline_;
@@ -129,7 +159,8 @@ private:
 // Everything is open: the socket, the filter's names were looked up. libpcap reads the interface's own drop counter from a file.
 void enter_sandbox(const Order& order) {
     if (!order.sandbox || !sandbox::is_possible()) return;
-    if (const auto entered = sandbox::enter({.open_to_read = true, .receive = true}); !entered)
+    const bool files = order.files.are_several();  // more of them will be made, and removed
+    if (const auto entered = sandbox::enter({.open_to_read = true, .rename = files, .create = files, .receive = true}); !entered)
         complain(fmt::format("capturing without a sandbox: {} (--no-sandbox: do not try)", entered.error()));
 }
 
@@ -138,8 +169,9 @@ void enter_sandbox(const Order& order) {
 void complain(std::string_view sentence) { fmt::print(stderr, "qpscope-capture: {}\n", sentence); }
 
 ExitCode record(const Order& order) {
-    if (isatty(STDOUT_FILENO) == 1) {
-        complain("refusing to write packets to a terminal: redirect to a file or a pipe, as in qpscope-capture -i lo | qpscope packets -");
+    const bool to_output = isatty(STDOUT_FILENO) != 1;
+    if (!to_output && order.files.path.empty()) {
+        complain("refusing to write packets to a terminal: redirect to a file or a pipe, as in qpscope-capture -i lo | qpscope packets -, or name a file with -w");
         return ExitCode::usage;
     }
     catch_signals();
@@ -159,13 +191,20 @@ ExitCode record(const Order& order) {
             complain(selected.error().sentence);
             return ExitCode::usage;
         }
-    auto writer = CaptureWriter::open("-", dissect::WriterFormat::pcapng);
-    if (!writer) {
-        complain(fmt::format("{}: {}", writer.error().file, writer.error().sentence));
+    const auto refuse = [](const OutputProblem& problem) {
+        complain(fmt::format("{}: {}", problem.file, problem.sentence));
         return ExitCode::output_failed;
+    };
+    std::optional<CaptureWriter> output;
+    if (to_output) {
+        auto writer = CaptureWriter::open("-", dissect::WriterFormat::pcapng);
+        if (!writer) return refuse(writer.error());
+        output.emplace(std::move(*writer));
     }
+    Recording recording(std::move(*listener), std::move(output), order);
+    if (const auto begun = recording.begin(order); !begun) return refuse(begun.error());
     enter_sandbox(order);
-    return Recording(std::move(*listener), std::move(*writer), order).run();
+    return recording.run();
 }
 
 }  // namespace qps::recorder

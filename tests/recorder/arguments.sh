@@ -20,7 +20,17 @@ refused 'expected 1 to' -i lo -c 99999999999999999999999
 refused 'expected 1 to' -i lo -a ''
 refused 'at most 65536 bytes' -i lo -f "$(printf 'x%.0s' {1..65537})"
 refused 'requires a value' -i
-refused 'unknown option' -i lo -w file
+refused 'requires a value' -i lo -w
+refused 'invalid file name' -i lo -w ''
+refused 'invalid file name' -i lo -w folder/
+refused 'invalid file name' -i lo -w "$(printf 'x%.0s' {1..4001})"
+refused 'go with -w' -i lo -C 1
+refused 'go with -w' -i lo -G 1
+refused 'go with -w' -i lo -W 1
+refused 'goes with -C or -G' -i lo -w file -W 2
+refused 'expected 1 to 1000000' -i lo -w file -C 0
+refused 'expected 1 to 100000' -i lo -w file -C 1 -W 100001
+refused 'expected 1 to' -i lo -w file -G x
 refused 'unknown option' --write=file
 refused 'options only' -i lo udp
 

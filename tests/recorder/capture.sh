@@ -88,7 +88,58 @@ code=0; wait $pid || code=$?
 [[ $code == 0 ]] || fail "ended with $code"
 "$QPSCOPE" info -q input.pcapng >/dev/null
 
+echo '-- a file beside standard output, with the same packets; another one is never written over'
+"$RECORDER" -i wire1 -c 3 -f udp -w one.pcapng >both.pcapng 2>err.txt </dev/null &
+pid=$!
+until_true begun one.pcapng
+send 4791 3
+wait $pid
+[[ $(packets one.pcapng) == "$(packets both.pcapng)" ]] || fail "files and output differ"
+[[ $(packets one.pcapng | wc -l) == 3 && $(stat -c %a one.pcapng) == 640 ]] || fail "not 3 packets for its user"
+before=$(sha256sum one.pcapng)
+code=0; "$RECORDER" -i wire1 -w one.pcapng >out.txt 2>err.txt </dev/null || code=$?
+[[ $code == 5 && $(sha256sum one.pcapng) == "$before" ]] || fail "written over, or ended with $code"
+grep -q 'one.pcapng: File exists' err.txt
+ln -s elsewhere link.pcapng
+code=0; "$RECORDER" -i wire1 -w link.pcapng >out.txt 2>err.txt </dev/null || code=$?
+[[ $code == 5 && ! -e elsewhere ]] || fail "a link was followed"
+
+echo '-- a ring by size: each file a capture of about that size, of which the last ones stay, with all packets in order'
+head -c 1400 /dev/zero >block
+send_large() { for _ in $(seq "$1"); do cat block >"/dev/udp/10.9.0.2/4791"; done; }
+"$RECORDER" -i wire1 -c 3000 -f udp -w ring.pcapng -C 1 -W 3 >all.pcapng 2>err.txt </dev/null &
+pid=$!
+until_true begun ring_00001.pcapng
+grep -q '^CapEff:\s*0000000000000000$' /proc/$pid/status
+send_large 3000
+wait $pid
+[[ $(ls ring_*) == $'ring_00003.pcapng\nring_00004.pcapng\nring_00005.pcapng' ]] || fail "other files: $(ls ring_*)"
+for file in ring_0000[34].pcapng; do
+    size=$(stat -c %s "$file")
+    (( size >= 1000000 && size < 1004000 )) || fail "$file has $size bytes"
+done
+frames() { "$QPSCOPE" packets -q -f tsv -e ip.id -e frame.time_epoch "$@" | sed 1d; }
+frames all.pcapng >all.txt
+frames ring_*.pcapng >kept.txt
+[[ $(wc -l <all.txt) == 3000 && -s kept.txt ]] || fail "not all packets"
+tail -n "$(wc -l <kept.txt)" all.txt | cmp - kept.txt || fail "the files are not the end of all"
+"$QPSCOPE" info -q -f json ring_00003.pcapng | tr -d ' \n' | grep -q '"dropped":{"interface":0,"system":0}' || fail "a file does not say what was lost"
+
+echo '-- a ring by time, as pcap; without packets there is one file'
+"$RECORDER" -i wire1 -c 4 -f udp -w time.pcap -G 1 >/dev/null 2>err.txt </dev/null &
+pid=$!
+until_true begun time_00001.pcap
+sleep 1.2
+[[ $(ls time_*.pcap) == time_00001.pcap ]] || fail "files without packets"
+send 4791 2
+sleep 1.2
+send 4791 2
+wait $pid
+[[ $(ls time_*.pcap) == $'time_00001.pcap\ntime_00002.pcap' ]] || fail "other files: $(ls time_*)"
+for file in time_*.pcap; do [[ $(packets $file | wc -l) == 2 ]] || fail "$file has not 2 packets"; done
+
 echo '-- what cannot be'
+
 code=0; "$RECORDER" -i no-such-interface >out.txt 2>err.txt </dev/null || code=$?
 [[ $code == 3 && ! -s out.txt ]] || fail "ended with $code"
 grep -q 'no-such-interface' err.txt
