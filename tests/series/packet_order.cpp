@@ -76,15 +76,48 @@ TEST_CASE("packets that a filter shows are sorted by texts, in which digits are 
     CHECK(comes_before("99999999999999999999999", "100000000000000000000000"));
 }
 
+TEST_CASE("texts that are all different are sorted, more of them with more memory", "[series]") {
+    constexpr std::uint64_t kPackets = 4 * RowSet::kPieceRows + 5;
+    // As Info has them: alike at the beginning, with numbers of different lengths, and not a few the same.
+    const auto info = [](FrameIndex frame) {
+        const std::uint64_t mix = number_of(frame) * 0x9e3779b97f4a7c15U;
+        return "RC SEND_ONLY, QP " + std::to_string(mix % 7) + ", PSN " + std::string(mix % 3, '0') + std::to_string(mix % 50'000) + (mix % 2 == 0 ? " \xc3\xa4" : "");
+    };
+    std::atomic<std::uint64_t> done = 0;
+    for (const bool descending : {false, true}) {
+        const auto order = order_packets(kPackets, nullptr, by_text(info, descending), {.done = &done});
+        REQUIRE(order);
+        std::vector<std::uint64_t> expected(kPackets);
+        std::iota(expected.begin(), expected.end(), 0U);
+        std::ranges::stable_sort(expected, [&](std::uint64_t one, std::uint64_t other) {
+            const std::string left = info(FrameIndex{one + 1}), right = info(FrameIndex{other + 1});
+            return descending ? comes_before(right, left) : comes_before(left, right);
+        });
+        CHECK(places_of(*order) == expected);
+        CHECK(done <= steps_of_sort(kPackets));
+        CHECK(done >= pieces_of(kPackets));
+    }
+    const auto few = order_packets(kPackets, nullptr, by_text(info), {}, 12 * kPackets);
+    REQUIRE_FALSE(few);
+    CHECK(few.error() == NoOrder::too_many_texts);
+    CHECK(order_packets(kPackets, nullptr, by_text(info), {}, 40 * kPackets).has_value());
+    // Every other character a digit: no text is too long to be kept.
+    std::string zebra;
+    for (std::size_t i = 0; i < kLongestSortedText; ++i) zebra += i % 2 == 0 ? '1' : 'a';
+    const auto same = order_packets(3, nullptr, by_text([&](FrameIndex frame) { return zebra + std::to_string(9 - number_of(frame)); }), {});
+    REQUIRE(same);
+    CHECK(places_of(*same) == std::vector<std::uint64_t>{0, 1, 2});  // what comes behind does not count
+}
+
 TEST_CASE("what is too much to sort is told, and a sort can be stopped", "[series]") {
-    const auto number = order_packets(kMostSortedByNumber + 1, nullptr, by_number(mixed), {});
+    const auto number = order_packets(most_sorted_by_number(kUsualSortMemory) + 1, nullptr, by_number(mixed), {});
     REQUIRE_FALSE(number);
     CHECK(number.error() == NoOrder::too_many_packets);
-    const auto text = order_packets(kMostSortedByText + 1, nullptr, by_text([](FrameIndex) { return std::string(); }), {});
+    const auto text = order_packets(most_sorted_by_text(kUsualSortMemory) + 1, nullptr, by_text([](FrameIndex) { return std::string(); }), {});
     REQUIRE_FALSE(text);
     CHECK(text.error() == NoOrder::too_many_packets);
     std::atomic<int> asked = 0;
-    const auto stopped = order_packets(kMostSortedByNumber, nullptr, by_number(mixed), {.stopped = [&] { return ++asked > 100; }});
+    const auto stopped = order_packets(most_sorted_by_number(kUsualSortMemory), nullptr, by_number(mixed), {.stopped = [&] { return ++asked > 100; }});
     REQUIRE_FALSE(stopped);
     CHECK(stopped.error() == NoOrder::stopped);
 }

@@ -205,7 +205,8 @@ bool endless_message(HeapWatch& peak) {
 
 // As many packets as can be sorted by text, with as many texts as there is room for, and then one more.
 bool sorted_packets(HeapWatch& peak) {
-    const std::uint64_t packets = kSanitized ? kMostSortedByText / 20 : kMostSortedByText;
+    const std::uint64_t most = most_sorted_by_text(kUsualSortMemory) / 4 * 3;
+    const std::uint64_t packets = kSanitized ? most / 20 : most;
     std::mutex looking;
     const auto by_text = [&](std::uint64_t different) {
         return OrderBy{.text = [&, different] {
@@ -221,7 +222,7 @@ bool sorted_packets(HeapWatch& peak) {
         }};
     };
     peak = {};
-    const auto order = order_packets(packets, nullptr, by_text(kMostSortedTexts / 200), {});
+    const auto order = order_packets(packets, nullptr, by_text(200), {});
     peak.look();
     REQUIRE(order);
     CHECK(order->size() == packets);

@@ -187,7 +187,8 @@ bool Indexer::read_batch(Input& input, Batch& batch) {
     if (input.spool != nullptr) {
         for (std::size_t i = input.interfaces; i < interfaces; ++i)
             input.spool->describe(InterfaceId{static_cast<std::uint32_t>(i)}, input.capture.interfaces()[i]);
-        if (auto problem = input.spool->copy(batch.frames))
+        // What has no row is not looked at again.
+        if (auto problem = full_ ? std::nullopt : input.spool->copy(batch.frames))
             outcome_.problems.push_back(
                 {InputProblemKind::damaged, input.capture.name(), input.capture.bytes_read(),
                  "packets from here on are analysed but cannot be shown: " + problem->file + " " + problem->sentence});

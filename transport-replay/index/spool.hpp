@@ -28,6 +28,8 @@ public:
     [[nodiscard]] std::optional<dissect::OutputProblem> copy(std::span<dissect::Frame> frames);
 
     [[nodiscard]] const std::string& path() const { return path_; }
+    // How long it is.
+    [[nodiscard]] std::uint64_t bytes() const { return writer_.drained(); }
     // Takes its name away once those who read it have opened it.
     void hide();
     // How many the layout has.

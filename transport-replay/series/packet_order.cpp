@@ -3,15 +3,13 @@
 
 #include <algorithm>
 #include <numeric>
-#include <unordered_map>
+#include <optional>
 #include <utility>
 
 namespace qps::transport::series {
 
 namespace {
 
-// What a text takes in the map of all, beside its characters.
-constexpr std::uint64_t kBytesOfText = 96;
 constexpr std::size_t kRunOfSort = std::size_t{1} << 15;  // between two looks at the watch
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -24,14 +22,6 @@ std::pair<std::string_view, std::size_t> digits_of(std::string_view text) {
     while (begin + 1 < end && text[begin] == '0') ++begin;
     return {text.substr(begin, end - begin), end};
 }
-
-// Of some packets that follow each other: numbers, or which of the texts each has.
-struct Keys {
-    std::vector<std::uint64_t> of_packets;
-    std::vector<std::string> texts;
-};
-
-using Told = std::unordered_map<std::string, std::uint32_t>;
 
 // The frame of each place.
 class Places {
@@ -47,75 +37,190 @@ private:
     std::uint64_t size_;
 };
 
-// Keys of one piece of places, in one thread.
-class KeyMaker {
+// Numbers of one piece of places, in one thread.
+class NumberMaker {
 public:
-    KeyMaker(const Places& places, const OrderBy& by, const PassWatch& watch)
-        : places_(&places), watch_(&watch), number_(by.number ? by.number() : nullptr), text_(by.text ? by.text() : nullptr) {}
+    NumberMaker(const Places& places, const OrderBy& by, const PassWatch& watch) : places_(&places), watch_(&watch), number_(by.number()) {}
 
-    Keys operator()(std::uint64_t piece) {
-        Keys keys;
-        Told told;
+    std::vector<std::uint64_t> operator()(std::uint64_t piece) {
+        std::vector<std::uint64_t> keys;
         const std::uint64_t end = std::min(places_->size(), (piece + 1) * RowSet::kPieceRows);
         for (std::uint64_t at = piece * RowSet::kPieceRows; at < end; ++at) {
             if ((at & 0xffU) == 0 && watch_->stop()) break;
-            keys.of_packets.push_back(number_ ? number_(places_->frame(at)) : text_key(places_->frame(at), told));
-        }
-        keys.texts.resize(told.size());
-        for (auto entry = told.begin(); entry != told.end();) {
-            auto node = told.extract(entry++);
-            keys.texts[node.mapped()] = std::move(node.key());
+            keys.push_back(number_(places_->frame(at)));
         }
         return keys;
     }
 
 private:
-    std::uint64_t text_key(dissect::FrameIndex frame, Told& told) {
-        text_(frame, buffer_);
-        if (buffer_.size() > kLongestSortedText) buffer_.resize(kLongestSortedText);
-        return told.try_emplace(buffer_, static_cast<std::uint32_t>(told.size())).first->second;
+    const Places* places_;
+    const PassWatch* watch_;
+    std::function<std::uint64_t(dissect::FrameIndex)> number_;
+};
+
+// Bytes that compare as the texts do: a run of digits is a digit, how many of them count, and those.
+void append_key(std::string& out, std::string_view text) {
+    while (!text.empty()) {
+        if (!is_digit(text.front())) {
+            out += static_cast<char>(static_cast<unsigned char>(text.front()) ^ 0x80U);  // as a char, which has a sign
+            text.remove_prefix(1);
+            continue;
+        }
+        const auto [digits, size] = digits_of(text);
+        out += static_cast<char>(static_cast<unsigned char>('0') ^ 0x80U);
+        out += static_cast<char>(digits.size());
+        out += digits;
+        text.remove_prefix(size);
+    }
+}
+
+// Texts of one piece in their order, each as what it has that the one before has not: how much they share, how long the rest is, the
+// rest, and the place in the piece.
+struct SortedTexts {
+    static constexpr std::size_t kLongestKey = 3 * kLongestSortedText;  // a text of which every other character is a digit
+    static_assert(kLongestKey < 256 && RowSet::kPieceRows <= 65536);
+    std::vector<char> bytes;
+    std::uint32_t count = 0;
+
+    void add(std::string_view before, std::string_view key, std::uint16_t place) {
+        const auto shared = std::ranges::mismatch(before, key).in2 - key.begin();
+        bytes.push_back(static_cast<char>(shared));
+        bytes.push_back(static_cast<char>(key.size() - static_cast<std::size_t>(shared)));
+        bytes.insert(bytes.end(), key.begin() + shared, key.end());
+        bytes.push_back(static_cast<char>(place & 0xffU));
+        bytes.push_back(static_cast<char>(place >> 8U));
+        ++count;
+    }
+};
+
+class TextSorter {
+public:
+    TextSorter(const Places& places, const OrderBy& by, const PassWatch& watch)
+        : places_(&places), watch_(&watch), text_(by.text()), descending_(by.descending) {}
+
+    SortedTexts operator()(std::uint64_t piece) {
+        keys_.clear();
+        ends_.clear();
+        const std::uint64_t begin = piece * RowSet::kPieceRows;
+        const std::uint64_t end = std::min(places_->size(), begin + RowSet::kPieceRows);
+        for (std::uint64_t at = begin; at < end; ++at) {
+            if ((at & 0xffU) == 0 && watch_->stop()) return {};
+            text_(places_->frame(at), buffer_);
+            append_key(keys_, std::string_view(buffer_).substr(0, kLongestSortedText));
+            ends_.push_back(static_cast<std::uint32_t>(keys_.size()));
+        }
+        order_.resize(ends_.size());
+        std::iota(order_.begin(), order_.end(), std::uint16_t{0});
+        std::ranges::sort(order_, [&](std::uint16_t one, std::uint16_t other) {
+            const int compared = key(one).compare(key(other));
+            return compared != 0 ? (compared < 0) != descending_ : one < other;
+        });
+        SortedTexts run;
+        std::string_view before;
+        for (const std::uint16_t place : order_) {
+            run.add(before, key(place), place);
+            before = key(place);
+        }
+        run.bytes.shrink_to_fit();
+        return run;
+    }
+
+private:
+    [[nodiscard]] std::string_view key(std::uint16_t place) const {
+        const std::size_t begin = place == 0 ? 0 : ends_[place - 1U];
+        return std::string_view(keys_).substr(begin, ends_[place] - begin);
     }
 
     const Places* places_;
     const PassWatch* watch_;
-    std::function<std::uint64_t(dissect::FrameIndex)> number_;
     std::function<void(dissect::FrameIndex, std::string&)> text_;
+    bool descending_;
     std::string buffer_;
+    std::string keys_;                  // one after the other
+    std::vector<std::uint32_t> ends_;   // by place in the piece
+    std::vector<std::uint16_t> order_;
 };
 
-// All keys; texts of all pieces get one number each, in the order of texts at the end.
-class AllKeys {
+// Through a run from its beginning.
+class SortedReader {
 public:
-    void add(Keys&& keys) {
-        std::vector<std::uint32_t> numbers;
-        for (std::string& text : keys.texts) {
-            const auto [entry, is_new] = told_.try_emplace(std::move(text), static_cast<std::uint32_t>(told_.size()));
-            if (is_new) bytes_ += kBytesOfText + entry->first.size();
-            numbers.push_back(entry->second);
-            if (bytes_ > kMostSortedTexts) too_many_ = true;
-        }
-        if (too_many_) return;
-        for (const std::uint64_t key : keys.of_packets) keys_.push_back(numbers.empty() ? key : numbers[key]);
+    SortedReader(const SortedTexts& run, std::uint32_t number) : at_(run.bytes.data()), left_(run.count), number_(number) {}
+    [[nodiscard]] bool next() {
+        if (left_ == 0) return false;
+        --left_;
+        const auto byte = [this] { return static_cast<std::uint8_t>(*at_++); };
+        key_.resize(byte());
+        const std::size_t rest = byte();
+        key_.append(at_, rest);
+        at_ += rest;
+        place_ = byte();
+        place_ |= static_cast<std::uint32_t>(byte()) << 8U;
+        return true;
     }
-    [[nodiscard]] bool too_many() const { return too_many_; }
-    void reserve(std::uint64_t packets) { keys_.reserve(packets); }
-    [[nodiscard]] std::vector<std::uint64_t> finish() {
-        std::vector<const Told::value_type*> texts;
-        for (const auto& entry : told_) texts.push_back(&entry);
-        std::ranges::sort(texts, [](const auto* one, const auto* other) { return comes_before(one->first, other->first); });
-        std::vector<std::uint32_t> ranks(texts.size());
-        for (std::size_t rank = 0; rank < texts.size(); ++rank) ranks[texts[rank]->second] = static_cast<std::uint32_t>(rank);
-        if (!ranks.empty())
-            for (std::uint64_t& key : keys_) key = ranks[key];
-        return std::move(keys_);
-    }
+    [[nodiscard]] const std::string& key() const { return key_; }
+    [[nodiscard]] std::uint32_t place() const { return number_ * static_cast<std::uint32_t>(RowSet::kPieceRows) + place_; }
+    [[nodiscard]] std::uint32_t number() const { return number_; }
 
 private:
-    std::vector<std::uint64_t> keys_;
-    Told told_;
-    std::uint64_t bytes_ = 0;
-    bool too_many_ = false;
+    const char* at_;
+    std::uint32_t left_;
+    std::uint32_t number_;
+    std::uint32_t place_ = 0;
+    std::string key_;
 };
+
+// Of all runs the first, again and again.
+std::optional<std::vector<std::uint32_t>> merged(const std::vector<SortedTexts>& runs, std::uint64_t packets, bool descending, const PassWatch& watch) {
+    std::vector<SortedReader> readers;
+    readers.reserve(runs.size());
+    std::vector<std::uint32_t> heap;
+    for (std::uint32_t i = 0; i < runs.size(); ++i) {
+        readers.emplace_back(runs[i], i);
+        if (readers.back().next()) heap.push_back(i);
+    }
+    const auto after = [&](std::uint32_t one, std::uint32_t other) {
+        const int compared = readers[one].key().compare(readers[other].key());
+        return compared != 0 ? (compared > 0) != descending : one > other;
+    };
+    std::ranges::make_heap(heap, after);
+    std::vector<std::uint32_t> places;
+    places.reserve(packets);
+    const std::uint64_t pieces = pieces_of(packets);
+    while (!heap.empty()) {
+        if (places.size() % RowSet::kPieceRows == 0) {
+            if (watch.stop()) return std::nullopt;
+            if (watch.done != nullptr) watch.done->store(pieces + places.size() / RowSet::kPieceRows / 4, std::memory_order_relaxed);
+        }
+        std::ranges::pop_heap(heap, after);
+        SortedReader& first = readers[heap.back()];
+        places.push_back(first.place());
+        if (first.next()) std::ranges::push_heap(heap, after);
+        else heap.pop_back();
+    }
+    return places;
+}
+
+std::expected<PacketOrder, NoOrder> order_by_text(const Places& places, const OrderBy& by, const PassWatch& watch, std::uint64_t memory) {
+    if (places.size() > most_sorted_by_text(memory)) return std::unexpected(NoOrder::too_many_packets);
+    const std::uint64_t most = memory - 8 * places.size();
+    std::vector<SortedTexts> runs;
+    std::uint64_t bytes = 0;
+    std::atomic<bool> too_many = false;
+    const PassWatch inner{[&] { return too_many || watch.stop(); }, watch.done};
+    const bool whole = pass_pieces<SortedTexts>(
+        pieces_of(places.size()), inner, [&] { return TextSorter(places, by, inner); },
+        [&](SortedTexts&& run) {
+            bytes += run.bytes.size();
+            too_many = too_many || bytes > most;
+            runs.push_back(std::move(run));
+        });
+    if (too_many) return std::unexpected(NoOrder::too_many_texts);
+    if (!whole) return std::unexpected(NoOrder::stopped);
+    auto order = merged(runs, places.size(), by.descending, watch);
+    if (!order || order->size() != places.size()) return std::unexpected(NoOrder::stopped);
+    runs = {};
+    return PacketOrder(std::move(*order));
+}
 
 // Runs are sorted and then merged, so that nobody waits long for a sort that is not wanted any more.
 std::optional<std::vector<std::uint32_t>> sorted(const std::vector<std::uint64_t>& keys, bool descending, const PassWatch& watch) {
@@ -166,26 +271,20 @@ PacketOrder::PacketOrder(std::vector<std::uint32_t> places) : places_(std::move(
     for (std::size_t position = 0; position < places_.size(); ++position) positions_[places_[position]] = static_cast<std::uint32_t>(position);
 }
 
-std::expected<PacketOrder, NoOrder> order_packets(std::uint64_t packets, const RowSet* shown, const OrderBy& by, const PassWatch& watch) {
+std::expected<PacketOrder, NoOrder> order_packets(std::uint64_t packets, const RowSet* shown, const OrderBy& by, const PassWatch& watch,
+                                                  std::uint64_t memory) {
     const Places places(packets, shown);
-    if (places.size() > (by.number ? kMostSortedByNumber : kMostSortedByText)) return std::unexpected(NoOrder::too_many_packets);
-    AllKeys all;
-    all.reserve(places.size());
-    std::atomic<bool> too_many = false;
-    const PassWatch inner{[&] { return too_many || watch.stop(); }, watch.done};
-    const bool whole = pass_pieces<Keys>(
-        pieces_of(places.size()), inner, [&] { return KeyMaker(places, by, inner); },
-        [&](Keys&& keys) {
-            all.add(std::move(keys));
-            too_many = all.too_many();
-        });
-    if (too_many) return std::unexpected(NoOrder::too_many_texts);
-    if (!whole) return std::unexpected(NoOrder::stopped);
-    const std::vector<std::uint64_t> keys = all.finish();
-    all = {};
-    if (keys.size() != places.size()) return std::unexpected(NoOrder::stopped);
+    if (!by.number) return order_by_text(places, by, watch, memory);
+    if (places.size() > most_sorted_by_number(memory)) return std::unexpected(NoOrder::too_many_packets);
+    std::vector<std::uint64_t> keys;
+    keys.reserve(places.size());
+    const bool whole = pass_pieces<std::vector<std::uint64_t>>(
+        pieces_of(places.size()), watch, [&] { return NumberMaker(places, by, watch); },
+        [&](std::vector<std::uint64_t>&& more) { keys.insert(keys.end(), more.begin(), more.end()); });
+    if (!whole || keys.size() != places.size()) return std::unexpected(NoOrder::stopped);
     auto order = sorted(keys, by.descending, watch);
     if (!order) return std::unexpected(NoOrder::stopped);
+    keys = {};
     return PacketOrder(std::move(*order));
 }
 

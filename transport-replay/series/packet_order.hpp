@@ -16,12 +16,12 @@
 
 namespace qps::transport::series {
 
-// 20 bytes a packet while it is sorted, 8 afterwards.
-inline constexpr std::uint64_t kMostSortedByNumber = 6'000'000;
-// And texts beside them.
-inline constexpr std::uint64_t kMostSortedByText = 2'000'000;
-inline constexpr std::uint64_t kMostSortedTexts = std::uint64_t{32} << 20;  // bytes of texts that differ, and what a map of them takes
-inline constexpr std::size_t kLongestSortedText = 64;                       // what comes behind does not count
+// What a sort may take: packets as numbers 20 bytes each while they are sorted, as texts 8 and what sorted texts have that the one
+// before has not; 8 a packet afterwards.
+inline constexpr std::uint64_t kUsualSortMemory = std::uint64_t{120} << 20;
+[[nodiscard]] constexpr std::uint64_t most_sorted_by_number(std::uint64_t memory) { return memory / 20; }
+[[nodiscard]] constexpr std::uint64_t most_sorted_by_text(std::uint64_t memory) { return memory / 12; }
+inline constexpr std::size_t kLongestSortedText = 64;  // what comes behind does not count
 
 // Each makes functions for one thread; one of them is there.
 struct OrderBy {
@@ -46,9 +46,12 @@ private:
 
 enum class NoOrder : std::uint8_t { stopped, too_many_packets, too_many_texts };
 
+// A sort by text goes on when all texts were made: watch.done counts up to this.
+[[nodiscard]] constexpr std::uint64_t steps_of_sort(std::uint64_t packets) { return pieces_of(packets) + pieces_of(packets) / 4; }
+
 // Of the first `packets` packets, or of those that are `shown`. Throws std::bad_alloc.
 [[nodiscard]] std::expected<PacketOrder, NoOrder> order_packets(std::uint64_t packets, const RowSet* shown, const OrderBy& by,
-                                                                const PassWatch& watch);
+                                                                const PassWatch& watch, std::uint64_t memory = kUsualSortMemory);
 
 // Whether one text comes before another: "10.0.0.2" before "10.0.0.10".
 [[nodiscard]] bool comes_before(std::string_view one, std::string_view other);
