@@ -55,6 +55,7 @@ FilterBar::FilterBar(Selection& selection, QWidget* parent)
     m_mistake->hide();
     m_earlier->setPopupMode(QToolButton::InstantPopup);
     m_earlier->setMenu(m_menu);
+    m_earlier->setMinimumWidth(m_earlier->sizeHint().width() + 3 * fontMetrics().averageCharWidth());  // the arrow is not at its last letter
     auto* row = new QHBoxLayout;
     row->setContentsMargins(0, 0, 0, 0);
     row->addWidget(m_line, 1);

@@ -211,7 +211,7 @@ void HeatMap::paintNames(QPainter& painter) const {
         if (y < whole.top() || y > whole.bottom()) continue;
         const QRectF room(0, y - height / 2, whole.left() - fontMetrics().averageCharWidth(), height);
         painter.drawText(room, Qt::AlignRight | Qt::AlignVCenter,
-                         fontMetrics().elidedText(m_data.names[row], Qt::ElideLeft, static_cast<int>(room.width())));
+                         fontMetrics().elidedText(m_data.names[row], Qt::ElideMiddle, static_cast<int>(room.width())));
     }
     const double widest = fontMetrics().averageCharWidth() * kNameCharacters * 0.75;
     const int stride = std::max(1, static_cast<int>(std::ceil(widest / size)));
@@ -220,7 +220,7 @@ void HeatMap::paintNames(QPainter& painter) const {
         if (x < whole.left() || x > whole.right()) continue;
         const QRectF room(x - widest / 2, 0, widest, whole.top() - 2);
         painter.drawText(room, Qt::AlignHCenter | Qt::AlignBottom,
-                         fontMetrics().elidedText(m_data.names[column], Qt::ElideLeft, static_cast<int>(widest)));
+                         fontMetrics().elidedText(m_data.names[column], Qt::ElideMiddle, static_cast<int>(widest)));
     }
 }
 

@@ -1,5 +1,6 @@
 #include <gui/hosts/heat_map.hpp>
 #include <gui/hosts/hosts_view.hpp>
+#include <gui/preferences/names.hpp>
 #include <gui/session/selection.hpp>
 #include <gui/session/session.hpp>
 #include <gui/tables/table_tie.hpp>
@@ -9,6 +10,7 @@
 
 #include <QComboBox>
 #include <QHBoxLayout>
+#include <QHash>
 #include <QLabel>
 #include <QSplitter>
 #include <QTableView>
@@ -45,6 +47,18 @@ constexpr std::array kMeasures{
 
 bool sameHost(const Address& a, const Address& b) {
     return a.bits == b.bits && (a.space == AddressSpace::infiniband_lid) == (b.space == AddressSpace::infiniband_lid);
+}
+
+// Of a host alone, if no other has it.
+QStringList hostNames(const QStringList& addresses, const Names& names) {
+    QHash<QString, int> times;
+    for (const QString& address : addresses) ++times[names.host(address)];
+    QStringList all;
+    for (const QString& address : addresses) {
+        const QString name = names.host(address);
+        all << (name.isEmpty() || times[name] > 1 ? names.named(address) : name);
+    }
+    return all;
 }
 
 }  // namespace
@@ -100,6 +114,7 @@ HostsView::HostsView(Session& session, Selection& selection, QWidget* parent)
         m_model->setTimeline(m_session.timeline());
         measure();
     });
+    connect(&session, &Session::namesChanged, this, &HostsView::draw);
     m_model->setTimeline(session.timeline(), true);
     draw();
 }
@@ -137,6 +152,7 @@ HostsView::Measure HostsView::chosen() const { return static_cast<Measure>(m_mea
 void HostsView::draw() {
     HeatData heat;
     for (const Address& host : m_made->matrix.hosts()) heat.names << shown(text(host));
+    if (const auto names = m_session.names()) heat.names = hostNames(heat.names, *names);
     const MeasureRow& measured = kMeasures[static_cast<std::size_t>(chosen())];
     for (const HostPair& pair : m_made->matrix.pairs())
         heat.cells.push_back({static_cast<int>(pair.to), static_cast<int>(pair.from), measured.value(pair)});
@@ -148,7 +164,10 @@ void HostsView::draw() {
 
 QString HostsView::describe(int column, int row) const {
     const auto hosts = m_made->matrix.hosts();
-    const auto name = [&](int at) { return shown(text(hosts[static_cast<std::size_t>(at)])); };
+    const auto name = [&](int at) {
+        const QString address = shown(text(hosts[static_cast<std::size_t>(at)]));
+        return m_session.names() == nullptr ? address : m_session.names()->named(address);
+    };
     const QString who = tr("%1 to %2").arg(name(row), name(column));
     const HostPair* pair = m_made->matrix.find(static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(column));
     if (pair == nullptr) return tr("%1: no packets").arg(who);

@@ -1,4 +1,5 @@
 #include <gui/live/capture_dialog.hpp>
+#include <gui/live/capture_files.hpp>
 #include <gui/live/remote.hpp>
 #include <gui/packets/fixed_font.hpp>
 #include <gui/look.hpp>
@@ -118,9 +119,12 @@ void CaptureDialog::build() {
     layout->addWidget(buildMessage());
     layout->addWidget(buildFilter());
     layout->addWidget(buildLimits());
+    m_files = new FileChoice;
+    connect(m_files, &FileChoice::changed, this, &CaptureDialog::updateStart);
+    layout->addWidget(m_files);
     layout->addWidget(buttons);
     const QFontMetrics metrics = fontMetrics();
-    resize(metrics.averageCharWidth() * 105, metrics.lineSpacing() * 24);
+    resize(metrics.averageCharWidth() * 105, metrics.lineSpacing() * 28);
     m_interfaces->setFocus();  // most capture here
 }
 
@@ -147,6 +151,7 @@ void CaptureDialog::takeHost() {
     const QString host = m_host->text().trimmed();
     if (host == m_listed) return;
     m_listed = host;
+    m_files->setHost(host);
     m_interfaces->clear();
     m_histories.clear();
     updateStart();
@@ -266,6 +271,7 @@ void CaptureDialog::restore(const CaptureChoice& choice) {
     m_host->setText(choice.host);
     m_listed = choice.host;
     m_finder.setHost(choice.host);
+    m_files->restore(choice);
 }
 
 CaptureChoice CaptureDialog::choice() const {
@@ -281,11 +287,13 @@ CaptureChoice CaptureDialog::choice() const {
     made.snapLength = m_snapLength->value();
     made.host = m_listed;
     made.stopOn = static_cast<StopOn>(m_stopOn->currentIndex());
+    m_files->addTo(made);
     return made;
 }
 
 bool CaptureDialog::ready() const {
-    return m_mayCapture && m_host->text().trimmed() == m_listed && current() != nullptr && m_check.verdict() == BpfCheck::Verdict::Right;
+    return m_mayCapture && m_host->text().trimmed() == m_listed && current() != nullptr && m_check.verdict() == BpfCheck::Verdict::Right &&
+           m_files->isRight();
 }
 
 void CaptureDialog::accept() {

@@ -23,6 +23,8 @@ class QTreeWidgetItem;
 
 namespace qps::gui {
 
+class FileChoice;
+
 class CaptureDialog : public QDialog {
     Q_OBJECT
 
@@ -76,6 +78,7 @@ private:
     QLineEdit* m_host = nullptr;
     QString m_listed;  // the host whose interfaces are asked for or shown
     QComboBox* m_stopOn = nullptr;
+    FileChoice* m_files = nullptr;
     QSpinBox* m_packets = nullptr;
     QSpinBox* m_seconds = nullptr;
     QSpinBox* m_snapLength = nullptr;

@@ -19,6 +19,9 @@ const QLatin1String kSnapLength("snap-length");
 const QLatin1String kHost("host");
 const QLatin1String kStopOn("stop-on");
 const QLatin1String kWithoutSsh("without-ssh");
+const QLatin1String kFileMegabytes("file-megabytes");
+const QLatin1String kFileSeconds("file-seconds");
+const QLatin1String kKeptFiles("kept-files");
 
 }  // namespace
 
@@ -28,6 +31,11 @@ QStringList recorderArguments(const CaptureChoice& choice) {
     if (choice.packets > 0) words << QStringLiteral("-c") << QString::number(choice.packets);
     if (choice.seconds > 0) words << QStringLiteral("-a") << QString::number(choice.seconds);
     if (choice.snapLength > 0) words << QStringLiteral("-s") << QString::number(choice.snapLength);
+    if (choice.file.isEmpty()) return words;
+    words << QStringLiteral("-w") << choice.file;
+    if (choice.fileMegabytes > 0) words << QStringLiteral("-C") << QString::number(choice.fileMegabytes);
+    if (choice.fileSeconds > 0) words << QStringLiteral("-G") << QString::number(choice.fileSeconds);
+    if (choice.keptFiles > 0) words << QStringLiteral("-W") << QString::number(choice.keptFiles);
     return words;
 }
 
@@ -48,6 +56,9 @@ CaptureChoice lastChoice() {
     if (!isHost(choice.host)) choice.host.clear();
     choice.withoutSsh = settings.value(key(kWithoutSsh), true).toBool();
     choice.stopOn = static_cast<StopOn>(std::clamp(settings.value(key(kStopOn)).toInt(), 0, static_cast<int>(StopOn::Warning)));
+    choice.fileMegabytes = std::max(0, settings.value(key(kFileMegabytes)).toInt());
+    choice.fileSeconds = std::max(0, settings.value(key(kFileSeconds)).toInt());
+    choice.keptFiles = std::max(0, settings.value(key(kKeptFiles)).toInt());
     return choice;
 }
 
@@ -63,6 +74,11 @@ void rememberChoice(const CaptureChoice& choice) {
     settings.setValue(key(kHost), choice.host);
     settings.setValue(key(kStopOn), static_cast<int>(choice.stopOn));
     settings.setValue(key(kWithoutSsh), choice.withoutSsh);
+    if (!choice.file.isEmpty()) {
+        settings.setValue(key(kFileMegabytes), choice.fileMegabytes);
+        settings.setValue(key(kFileSeconds), choice.fileSeconds);
+        settings.setValue(key(kKeptFiles), choice.keptFiles);
+    }
     if (choice.filter.isEmpty()) return;
     QStringList filters = recentCaptureFilters();
     filters.removeAll(choice.filter);

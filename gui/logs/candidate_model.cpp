@@ -1,4 +1,5 @@
 #include <gui/logs/candidate_model.hpp>
+#include <gui/preferences/names.hpp>
 #include <gui/tables/text.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/connections.hpp>
@@ -55,7 +56,7 @@ QString CandidateModel::text(Row row, int column) const { return shown(plain_tex
 Cell CandidateModel::value(Row row, int column) const {
     switch (column) {
         case UidColumn: return number(connection(row));
-        case EndsColumn: return text_cell(ends_text(of(row)));
+        case EndsColumn: return text_cell(endsText(names(), of(row)).toStdString());
         case StateColumn: return text_cell(state_of({of(row), m_given_up.contains(connection(row))}));
         default: return text_cell(m_candidates[row].reasons);
     }

@@ -85,7 +85,7 @@ QString addressText(const std::string& address, const std::optional<Qpn>& number
     const QString host = names->host(text);
     const QString label = number ? names->queuePair(text, *number) : QString();
     if (label.isEmpty()) return host.isEmpty() ? text : host;
-    return QStringLiteral("%1, %2").arg(label, host.isEmpty() ? text : host);
+    return QStringLiteral("%1 (%2), %3").arg(label).arg(std::to_underlying(*number)).arg(host.isEmpty() ? text : host);
 }
 
 }  // namespace

@@ -122,11 +122,12 @@ void PacketSorting::start() {
     std::shared_ptr<const RowSet> shown;
     if (m_selection.hits() != nullptr) shown = std::make_shared<RowSet>(*m_selection.hits());
     m_done = std::make_shared<std::atomic<std::uint64_t>>(0);
-    m_pieces = std::max<std::uint64_t>(1, pieces_of(m_selection.shown()));
+    m_pieces = std::max<std::uint64_t>(1, isNumber(m_wanted->column) ? pieces_of(m_selection.shown()) : series::steps_of_sort(m_selection.shown()));
     m_looking.start();
-    m_job.start([this, shown, done = m_done, packets = m_session.packets(), by = orderBy(m_wanted->column, index, m_wanted->descending, m_session.names())](
+    m_job.start([this, shown, done = m_done, packets = m_session.packets(), memory = memory(),
+                 by = orderBy(m_wanted->column, index, m_wanted->descending, m_session.names())](
                     const series::Stop& stop) -> SeriesJob::Delivery {
-        auto order = series::order_packets(packets, shown.get(), by, {.stopped = stop, .done = done.get()});
+        auto order = series::order_packets(packets, shown.get(), by, {.stopped = stop, .done = done.get()}, memory);
         if (!order && order.error() == NoOrder::stopped) return {};
         if (!order) return [this, why = order.error()] { refuse(why); };
         return [this, made = std::make_shared<const PacketOrder>(std::move(*order))] {
@@ -136,14 +137,16 @@ void PacketSorting::start() {
     });
 }
 
+std::uint64_t PacketSorting::memory() const { return std::max(series::kUsualSortMemory, m_session.memory().bytes() / 8); }
+
 void PacketSorting::refuse(NoOrder why) {
     const bool number = isNumber(m_wanted->column);
     const QString title = m_wanted->column.title;
     m_wanted.reset();
-    const auto most = static_cast<qulonglong>(number ? series::kMostSortedByNumber : series::kMostSortedByText);
+    const auto most = static_cast<qulonglong>(number ? series::most_sorted_by_number(memory()) : series::most_sorted_by_text(memory()));
     Q_EMIT refused(why == NoOrder::too_many_packets
-                       ? tr("Not sorted by %1: more than %L2 packets are displayed; narrow the display filter").arg(title).arg(most)
-                       : tr("Not sorted by %1: too many different texts; narrow the display filter").arg(title));
+                       ? tr("Not sorted by %1: more than %L2 packets are displayed; narrow the display filter, or give more --memory").arg(title).arg(most)
+                       : tr("Not sorted by %1: too many different texts; narrow the display filter, or give more --memory").arg(title));
 }
 
 }  // namespace qps::gui

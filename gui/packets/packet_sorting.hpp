@@ -41,6 +41,7 @@ private:
     void shownChanged();
     void start();
     void refuse(transport::series::NoOrder why);
+    [[nodiscard]] std::uint64_t memory() const;  // that a sort may take
 
     struct Wanted {
         PacketColumn column;

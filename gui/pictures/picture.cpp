@@ -92,6 +92,7 @@ void Picture::addSaveTools() {
     button->setToolTip(tr("Save the graph as PNG or SVG, or its data as CSV"));
     button->setAccessibleName(tr("Save graph"));
     button->setPopupMode(QToolButton::InstantPopup);
+    button->setMinimumWidth(button->sizeHint().width() + 3 * fontMetrics().averageCharWidth());  // the arrow is not at its last letter
     button->setFocusPolicy(Qt::TabFocus);
     auto* choices = new QMenu(button);
     const auto actions = m_menu->actions();

@@ -65,11 +65,14 @@ void paintGuides(QPainter& painter, const Panel& panel, const PanelBox& box, con
     const QFontMetricsF font(style.font);
     double free = box.area.bottom() + 1;  // guides come from low to high; their names must not touch
     const QPen pen(between(style, 0.65), 1, Qt::DashLine);
+    const auto is_seen = [&](double y) { return y >= box.area.top() && y <= box.area.bottom(); };
+    painter.setPen(pen);  // all lines before any name: none goes through the name of another
+    for (const Guide& guide : panel.guides)
+        if (const double y = box.scale.pixel(guide.value); is_seen(y))
+            painter.drawLine(QLineF(box.area.left(), sharp(y), box.area.right(), sharp(y)));
     for (const Guide& guide : panel.guides) {
         const double y = box.scale.pixel(guide.value);
-        if (y < box.area.top() || y > box.area.bottom()) continue;
-        painter.setPen(pen);
-        painter.drawLine(QLineF(box.area.left(), sharp(y), box.area.right(), sharp(y)));
+        if (!is_seen(y)) continue;
         const double bottom = std::min(y, free);
         if (bottom - font.height() < box.area.top()) continue;
         const QString text = guide.name + QLatin1String("  ") + valueText(guide.value, panel.quantity);

@@ -1,9 +1,11 @@
 #include <dissect/parse_value.hpp>
 #include <gui/preferences/names.hpp>
 #include <transport-replay/collectives/nccl_log.hpp>
+#include <transport-replay/report/connections.hpp>
 #include <transport-replay/report/figures.hpp>
 #include <transport-replay/report/words.hpp>
 
+#include <QRegularExpression>
 #include <QStringList>
 #include <algorithm>
 #include <map>
@@ -135,10 +137,43 @@ QString Names::queuePair(const QString& address, dissect::Qpn number) const {
     return m_queuePairs.isEmpty() ? QString() : m_queuePairs.value(keyOf(address, number));
 }
 
+QString Names::named(const QString& address) const {
+    const QString name = host(address);
+    return name.isEmpty() ? address : QStringLiteral("%1 (%2)").arg(name, address);
+}
+
+QString Names::inText(const QString& text) const {
+    // Between backticks, or what may be an address (IPv4, IPv6, MAC, LID), with a queue pair behind it.
+    static const QRegularExpression kPlaces(
+        QStringLiteral("`[^`]*`|(?<![\\w.:])(lid [0-9]+|[0-9A-Fa-f:][0-9A-Fa-f.:]*[0-9A-Fa-f])(?![\\w:])(?: QP ([0-9]+))?"));
+    QString said;
+    qsizetype done = 0;
+    for (auto places = kPlaces.globalMatch(text); places.hasNext();) {
+        const QRegularExpressionMatch place = places.next();
+        const QString address = place.captured(1);
+        if (address.isEmpty()) continue;
+        bool isNumber = false;
+        const std::uint32_t number = place.captured(2).toUInt(&isNumber);
+        const QString label = isNumber ? queuePair(address, dissect::Qpn{number}) : QString();
+        const QString name = host(address);
+        if (label.isEmpty() && name.isEmpty()) continue;
+        said += text.mid(done, place.capturedStart() - done);
+        if (label.isEmpty()) {
+            said += named(address);
+            done = place.capturedEnd(1);
+        } else {
+            said += QStringLiteral("%1 (%2)").arg(name.isEmpty() ? label : QStringLiteral("%1, %2").arg(label, name), place.captured());
+            done = place.capturedEnd();
+        }
+    }
+    return said + text.mid(done);
+}
+
 QString Names::end(const Endpoint& end) const {
     const QString address = QString::fromStdString(transport::text(end.address));
     if (end.qpn && !end.is_port)
-        if (const QString label = queuePair(address, *end.qpn); !label.isEmpty()) return label;
+        if (const QString label = queuePair(address, *end.qpn); !label.isEmpty())
+            return QStringLiteral("%1 (%2)").arg(label).arg(std::to_underlying(*end.qpn));
     const QString name = host(address);
     if (name.isEmpty()) return QString::fromStdString(transport::text(end));
     return end.qpn ? QStringLiteral("%1:%2").arg(name).arg(std::to_underlying(*end.qpn)) : name;
@@ -151,6 +186,16 @@ QString Names::whoIs(const Endpoint& end) const {
     if (label.isEmpty() && name.isEmpty()) return QString::fromStdString(transport::words::who(end));
     const QString first = label.isEmpty() ? name : QStringLiteral("%1, %2").arg(label, name.isEmpty() ? address : name);
     return end.qpn ? QStringLiteral("%1 %2 %3").arg(first, end.is_port ? QStringLiteral("port") : QStringLiteral("QP")).arg(std::to_underlying(*end.qpn)) : first;
+}
+
+QString inText(const Names* names, const std::string& text) {
+    const QString plain = QString::fromStdString(text);
+    return names == nullptr ? plain : names->inText(plain);
+}
+
+QString endsText(const Names* names, const transport::Connection& connection) {
+    if (names == nullptr) return QString::fromStdString(transport::ends_text(connection));
+    return QStringLiteral("%1 <-> %2").arg(names->end(connection.ends[0]), names->end(connection.ends[1]));
 }
 
 }  // namespace qps::gui

@@ -9,6 +9,7 @@
 #include <QHash>
 #include <QString>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace qps::transport {
@@ -37,9 +38,15 @@ public:
     // Empty where there is none. An address as transport::text() writes it.
     [[nodiscard]] QString host(const QString& address) const { return m_hosts.value(address); }
     [[nodiscard]] QString queuePair(const QString& address, dissect::Qpn number) const;
-    // What an end of a connection is called: by its label, by the name of its host and its number, or as it is without names.
-    [[nodiscard]] QString end(const transport::Endpoint& end) const;      // "node0:17"
+    // "node0 (10.0.0.1)", or the address alone.
+    [[nodiscard]] QString named(const QString& address) const;
+    // What an end of a connection is called: by its label, by the name of its host and its number, or as it is without names. A number
+    // is always there: names of queue pairs are what somebody once wrote down.
+    [[nodiscard]] QString end(const transport::Endpoint& end) const;      // "node0:17", "trainer (17)"
     [[nodiscard]] QString whoIs(const transport::Endpoint& end) const;    // "node0 QP 17"
+    // A sentence with the names of the addresses and queue pairs that it has: "node0 (10.0.0.1) QP 17 sent ...". What stands between
+    // backticks is to be typed, and stays as it is.
+    [[nodiscard]] QString inText(const QString& text) const;
 
 private:
     [[nodiscard]] bool add(QHash<QString, QString>& names, const QString& key, const QString& name, Outcome& outcome);
@@ -48,6 +55,10 @@ private:
     QHash<QString, QString> m_hosts;       // by address
     QHash<QString, QString> m_queuePairs;  // by address and number
 };
+
+// The same where there may be no names: `names` may be nullptr.
+[[nodiscard]] QString inText(const Names* names, const std::string& text);
+[[nodiscard]] QString endsText(const Names* names, const transport::Connection& connection);  // "node0:17 <-> node1:18"
 
 // As transport::text() writes an address that a person typed; empty where it is none.
 [[nodiscard]] QString plainAddress(std::string_view text);

@@ -1,4 +1,5 @@
 #include <dissect/parse_value.hpp>
+#include <dissect/roce_ports.hpp>
 #include <gui/preferences/preferences.hpp>
 #include <transport-replay/collectives/nccl_log.hpp>
 
@@ -47,6 +48,7 @@ std::string_view viewOf(const QByteArray& bytes) { return {bytes.constData(), st
 
 const QString kPolicy = QStringLiteral("preferences/icrc");
 const QString kSpeed = QStringLiteral("preferences/linkSpeed");
+const QString kPorts = QStringLiteral("preferences/rocePorts");
 const QString kUseNames = QStringLiteral("preferences/names");
 const QString kNamesFile = QStringLiteral("preferences/namesFile");
 const QString kNcclLog = QStringLiteral("preferences/ncclLog");
@@ -82,11 +84,22 @@ std::expected<dissect::BitsPerSecond, QString> readSpeed(const QString& text) {
     return dissect::BitsPerSecond{static_cast<std::uint64_t>(std::llround(real->first * factor))};
 }
 
+QString portsText(const std::vector<std::uint16_t>& ports) { return QString::fromStdString(dissect::roce_ports_text(ports)); }
+
+std::expected<std::vector<std::uint16_t>, QString> readPorts(const QString& text) {
+    auto ports = dissect::read_roce_ports(text.trimmed().toStdString());
+    if (ports) return *std::move(ports);
+    QString sentence = QString::fromStdString(ports.error());
+    sentence[0] = sentence[0].toUpper();
+    return std::unexpected(sentence);
+}
+
 Preferences savedPreferences() {
     const QSettings settings;
     Preferences preferences;
     preferences.reading.icrc = restoredPolicy(settings.value(kPolicy).toString());
     preferences.reading.linkSpeed = readSpeed(settings.value(kSpeed).toString()).value_or(dissect::BitsPerSecond{});
+    preferences.reading.rocePorts = readPorts(settings.value(kPorts).toString()).value_or(std::vector<std::uint16_t>{});
     preferences.useNames = settings.value(kUseNames, true).toBool();
     preferences.namesFile = settings.value(kNamesFile).toString();
     preferences.ncclLog = settings.value(kNcclLog).toString();
@@ -97,6 +110,7 @@ void save(const Preferences& preferences) {
     QSettings settings;
     settings.setValue(kPolicy, savedPolicy(preferences.reading.icrc));
     settings.setValue(kSpeed, speedText(preferences.reading.linkSpeed));
+    settings.setValue(kPorts, portsText(preferences.reading.rocePorts));
     settings.setValue(kUseNames, preferences.useNames);
     settings.setValue(kNamesFile, preferences.namesFile);
     settings.setValue(kNcclLog, preferences.ncclLog);

@@ -30,6 +30,10 @@ struct Preferences {
 [[nodiscard]] QString speedText(dissect::BitsPerSecond speed);
 [[nodiscard]] std::expected<dissect::BitsPerSecond, QString> readSpeed(const QString& text);
 
+// "4800, 4801"; empty: 4791 alone. An error is a sentence.
+[[nodiscard]] QString portsText(const std::vector<std::uint16_t>& ports);
+[[nodiscard]] std::expected<std::vector<std::uint16_t>, QString> readPorts(const QString& text);
+
 // But for the time, which is kept with the columns.
 [[nodiscard]] Preferences savedPreferences();
 void save(const Preferences& preferences);

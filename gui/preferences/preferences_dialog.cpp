@@ -33,6 +33,7 @@ private:
 
     QComboBox* m_icrc = new QComboBox(this);
     QLineEdit* m_speed = new QLineEdit(this);
+    QLineEdit* m_ports = new QLineEdit(this);
     QComboBox* m_time = new QComboBox(this);
     QCheckBox* m_useNames = new QCheckBox(this);
     QLineEdit* m_namesFile = new QLineEdit(this);
@@ -54,7 +55,7 @@ PreferencesDialog::PreferencesDialog(const Preferences& before, QWidget* parent)
     column->addWidget(m_buttons);
     connect(m_buttons, &QDialogButtonBox::accepted, this, &QDialog::accept);
     connect(m_buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
-    connect(m_speed, &QLineEdit::textChanged, this, &PreferencesDialog::judge);
+    for (const QLineEdit* line : {m_speed, m_ports}) connect(line, &QLineEdit::textChanged, this, &PreferencesDialog::judge);
     resize(fontMetrics().averageCharWidth() * 84, sizeHint().height());
     judge();
 }
@@ -74,6 +75,11 @@ QWidget* PreferencesDialog::reading(const Preferences& before) {
     m_speed->setToolTip(tr("Speed of the links, which turns pause quanta into time"));
     m_speed->setAccessibleName(tr("Link speed"));
     form->addRow(tr("&Link speed:"), m_speed);
+    m_ports->setText(portsText(before.reading.rocePorts));
+    m_ports->setPlaceholderText(tr("4791 alone; for example 4800, 4801"));
+    m_ports->setToolTip(tr("UDP ports that are decoded as RoCEv2 as well, in all tabs"));
+    m_ports->setAccessibleName(tr("RoCE ports beside 4791"));
+    form->addRow(tr("&RoCE ports beside 4791:"), m_ports);
     return group;
 }
 
@@ -127,15 +133,17 @@ QWidget* PreferencesDialog::fileRow(QLineEdit* line, const QString& title, const
 
 void PreferencesDialog::judge() {
     const auto speed = readSpeed(m_speed->text());
-    m_mistake->setText(speed ? QString() : speed.error());
+    const auto ports = readPorts(m_ports->text());
+    m_mistake->setText(!speed ? speed.error() : !ports ? ports.error() : QString());
     QPalette colours = palette();
     colours.setColor(QPalette::WindowText, textColor(transport::Severity::error, palette()));
     m_mistake->setPalette(colours);
-    m_buttons->button(QDialogButtonBox::Ok)->setEnabled(speed.has_value());
+    m_buttons->button(QDialogButtonBox::Ok)->setEnabled(speed.has_value() && ports.has_value());
 }
 
 Preferences PreferencesDialog::preferences() const {
-    return {.reading = {restoredPolicy(m_icrc->currentData().toString()), readSpeed(m_speed->text()).value_or(dissect::BitsPerSecond{})},
+    return {.reading = {restoredPolicy(m_icrc->currentData().toString()), readSpeed(m_speed->text()).value_or(dissect::BitsPerSecond{}),
+                        readPorts(m_ports->text()).value_or(std::vector<std::uint16_t>{})},
             .time = restoredTime(m_time->currentData().toString()),
             .useNames = m_useNames->isChecked(),
             .namesFile = m_namesFile->text().trimmed(),

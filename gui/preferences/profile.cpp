@@ -38,6 +38,7 @@ QByteArray written(const Profile& profile) {
     object[kKind] = kVersion;
     object[QStringLiteral("icrc")] = savedPolicy(profile.reading.icrc);
     object[QStringLiteral("link_speed")] = speedText(profile.reading.linkSpeed);
+    object[QStringLiteral("roce_ports")] = portsText(profile.reading.rocePorts);
     object[QStringLiteral("time")] = savedTime(profile.time);
     object[QStringLiteral("columns")] = QJsonArray::fromStringList(profile.columns);
     object[QStringLiteral("coloring_rules")] = QJsonArray::fromStringList(profile.rules);
@@ -55,6 +56,7 @@ std::expected<Profile, QString> readProfile(const QByteArray& text) {
     Profile profile;
     profile.reading.icrc = restoredPolicy(object[QStringLiteral("icrc")].toString());
     profile.reading.linkSpeed = readSpeed(object[QStringLiteral("link_speed")].toString()).value_or(dissect::BitsPerSecond{});
+    profile.reading.rocePorts = readPorts(object[QStringLiteral("roce_ports")].toString()).value_or(std::vector<std::uint16_t>{});
     profile.time = restoredTime(object[QStringLiteral("time")].toString());
     profile.columns = savedColumns(restoredColumns(linesOf(object[QStringLiteral("columns")])));
     profile.rules = savedRules(restoredRules(linesOf(object[QStringLiteral("coloring_rules")])));

@@ -1,4 +1,5 @@
 #include <dissect/capture/capture_file.hpp>
+#include <dissect/roce_ports.hpp>
 #include <gui/session/session.hpp>
 #include <transport-replay/index/indexer.hpp>
 #include <transport-replay/model/timeline.hpp>
@@ -130,6 +131,7 @@ void Session::end() {
     m_problems.clear();
     m_toldFiles.clear();
     m_damaged = false;
+    m_leftOut = 0;
     m_hints.clear();
     m_clocks = {};
     m_packets = 0;
@@ -177,6 +179,7 @@ void Session::start(Indexing indexing, Files which) {
 void Session::readAgain(Indexing indexing) {
     m_problems.clear();
     m_damaged = false;
+    m_leftOut = 0;
     m_packets = 0;
     m_index = std::make_shared<CaptureIndex>();
     m_timeline = std::make_shared<const transport::Timeline>();
@@ -202,6 +205,7 @@ void Session::open(const QStringList& files, const Clocks& clocks) {
 }
 
 void Session::setReading(const Reading& reading) {
+    dissect::set_roce_ports(reading.rocePorts);
     if (m_reading == reading) return;
     m_reading = reading;
     if (canDecodeAs()) reload();
@@ -298,6 +302,7 @@ void Session::finish() {
     }
     m_damaged = work->exhausted || !outcome.problems.empty();
     if (work->exhausted) m_problems.push_back(tr("Out of memory: the packets read so far are shown, without a complete analysis."));
+    m_leftOut = outcome.left_out;
     if (outcome.left_out != 0)
         m_problems.push_back(tr("%L1 packets beyond the limit of the packet list are analysed but not shown (--memory).").arg(outcome.left_out));
     if (outcome.messages_left_out != 0)

@@ -27,7 +27,8 @@ namespace qps::gui {
 // What the user says of all captures.
 struct Reading {
     transport::IcrcPolicy icrc = transport::IcrcPolicy::automatic;
-    dissect::BitsPerSecond linkSpeed{};  // 0: as the files say
+    dissect::BitsPerSecond linkSpeed{};      // 0: as the files say
+    std::vector<std::uint16_t> rocePorts{};  // of UDP, beside 4791: of all captures of the process
     [[nodiscard]] bool operator==(const Reading&) const = default;
 };
 
@@ -98,6 +99,8 @@ public:
     // What could not be read, and from where on: a sentence for each file; empty where all was read. More come, with problemsChanged(),
     // where a file is truncated that was read: its packets are not all there to be looked at.
     [[nodiscard]] QStringList problems() const { return m_problems; }
+    // Packets that were analysed and are not in index(): it was full.
+    [[nodiscard]] std::uint64_t leftOut() const { return m_leftOut; }
     // Whether some of them are of the input, so that packets are missing.
     [[nodiscard]] bool isDamaged() const { return m_damaged; }
 
@@ -132,6 +135,7 @@ private:
     QString m_title;
     QStringList m_problems;
     bool m_damaged = false;
+    std::uint64_t m_leftOut = 0;
     transport::UlpHints m_hints;  // of the user, by connection
     Reading m_reading;
     std::shared_ptr<const Names> m_names;

@@ -106,7 +106,8 @@ void SummaryPage::resizeEvent(QResizeEvent* event) {
 
 void SummaryPage::show(const SummaryInput& input) {
     const bool is_known = m_input.timeline == input.timeline && m_input.title == input.title && m_input.files == input.files &&
-                          m_input.problems == input.problems && m_input.damaged == input.damaged && m_input.cancelled == input.cancelled;
+                          m_input.problems == input.problems && m_input.damaged == input.damaged && m_input.cancelled == input.cancelled &&
+                          m_input.names == input.names;
     m_input = input;
     if (!is_known) fill();
     fillProgress();
@@ -125,8 +126,8 @@ void SummaryPage::fill() {
     put(*m_title, m_input.title);
     put(*m_capture, captureText(timeline, m_input.files, m_input.problems, palette()));
     put(*m_quality, qualityText(timeline, {.damaged = m_input.damaged, .cancelled = m_input.cancelled}, palette()));
-    put(*m_findings, findingsText(timeline, palette()));
-    put(*m_connections, connectionsText(timeline, palette()));
+    put(*m_findings, findingsText(timeline, palette(), m_input.names.get()));
+    put(*m_connections, connectionsText(timeline, palette(), m_input.names.get()));
     put(*m_messages, messagesText(timeline));
 }
 

@@ -19,6 +19,8 @@ struct Timeline;
 
 namespace qps::gui {
 
+class Names;
+
 struct SummaryInput {
     std::shared_ptr<const transport::Timeline> timeline;
     QString title;         // what users see of the capture
@@ -28,6 +30,7 @@ struct SummaryInput {
     std::optional<double> progress;
     bool damaged = false;    // not all of the input could be read
     bool cancelled = false;  // the user ended the reading
+    std::shared_ptr<const Names> names{};  // nullptr: addresses and numbers
 };
 
 class SummaryPage : public QScrollArea {

@@ -1,4 +1,5 @@
 #include <gui/look.hpp>
+#include <gui/preferences/names.hpp>
 #include <gui/summary/facts.hpp>
 #include <gui/summary/summary_text.hpp>
 #include <gui/summary/words.hpp>
@@ -78,14 +79,14 @@ QString evidence(const Finding& finding) {
     return text;
 }
 
-QString groupText(const FindingGroup& group, const QPalette& palette) {
+QString groupText(const FindingGroup& group, const QPalette& palette, const Names* names) {
     const Finding& finding = *group.first;
     QString head = QStringLiteral("<b>%1</b> &nbsp;%2")
                        .arg(toned(escaped(finding.id), textColor(finding.severity, palette)), escaped(party_name(finding)));
     if (group.findings > 1) head += tr(", %1 findings").arg(number(group.findings));
     if (group.count > 1) head += tr(", %1 times").arg(number(group.count));
-    QString text = head + QStringLiteral("<br>") + sentence(finding.summary);
-    if (!finding.advice.empty()) text += QStringLiteral("<br>\u2192 ") + sentence(finding.advice);
+    QString text = head + QStringLiteral("<br>") + sentence(inText(names, finding.summary));
+    if (!finding.advice.empty()) text += QStringLiteral("<br>\u2192 ") + sentence(inText(names, finding.advice));
     return QStringLiteral("<p style=\"margin-left:12px\">%1<br>%2</p>").arg(text, evidence(finding));
 }
 
@@ -95,7 +96,7 @@ QString cell(const QString& text, bool right = true) {
 }
 QString unlessZero(std::uint64_t count) { return count == 0 ? QString() : number(count); }
 
-QString connectionRow(const ConnectionRow& of, const QPalette& palette) {
+QString connectionRow(const ConnectionRow& of, const QPalette& palette, const Names* names) {
     const Connection& connection = of.connection;
     const auto uid = std::to_underlying(connection.uid);
     const auto naks = both(connection, [](const Way& way) { return way.sequence_naks + way.rnr_naks + way.fatal_naks; });
@@ -104,7 +105,7 @@ QString connectionRow(const ConnectionRow& of, const QPalette& palette) {
     if (tone_of(of) == Tone::error) state = toned(state, textColor(Severity::error, palette));
     return QStringLiteral("<tr>") +
            cell(link(QStringLiteral("connection:%1").arg(uid), QStringLiteral("#%1").arg(uid)) +
-                    QStringLiteral(" %1 %2").arg(escaped(service_name(connection.service)), escaped(ends_text(connection))) + speaks,
+                    QStringLiteral(" %1 %2").arg(escaped(service_name(connection.service)), endsText(names, connection).toHtmlEscaped()) + speaks,
                 false) +
            cell(shown(bytes_text(connection.bytes()))) + cell(number(both(connection, [](const Way& way) { return way.all_messages(); }))) +
            cell(unlessZero(both(connection, [](const Way& way) { return way.retransmitted; }))) + cell(unlessZero(naks)) +
@@ -130,7 +131,7 @@ QString qualityText(const Timeline& timeline, const ReadExtent& extent, const QP
     return QStringLiteral("<b>%1</b>").arg(overall(worst(all))) + rows(lines);
 }
 
-QString findingsText(const Timeline& timeline, const QPalette& palette) {
+QString findingsText(const Timeline& timeline, const QPalette& palette, const Names* names) {
     if (timeline.findings.empty()) return timeline.packets == 0 ? tr("None yet.") : tr("None: no problems recognised.");
     QString text;
     std::optional<Severity> severity;
@@ -142,18 +143,18 @@ QString findingsText(const Timeline& timeline, const QPalette& palette) {
             text += QStringLiteral("<p><b>%1</b></p>").arg(toned(plural(own, count), textColor(own, palette)));
             severity = own;
         }
-        text += groupText(groups[i], palette);
+        text += groupText(groups[i], palette, names);
     }
     return text + QStringLiteral("<p>%1</p>").arg(link(QStringLiteral("view:findings"), tr("All findings")));
 }
 
-QString connectionsText(const Timeline& timeline, const QPalette& palette) {
+QString connectionsText(const Timeline& timeline, const QPalette& palette, const Names* names) {
     if (timeline.connections.empty()) return tr("None.");
     const auto over = given_up(timeline);
     QStringList all{QStringLiteral("<tr>") + cell(QString()) + cell(tr("<b>bytes</b>")) + cell(tr("<b>messages</b>")) +
                     cell(tr("<b>retrans</b>")) + cell(tr("<b>NAKs</b>")) + cell(tr("<b>state</b>"), false) + QStringLiteral("</tr>")};
     for (const Connection* connection : noteworthy(timeline, kConnectionsShown))
-        all.append(connectionRow({*connection, over.contains(connection->uid), {}, timeline.ulp.find(connection->uid)}, palette));
+        all.append(connectionRow({*connection, over.contains(connection->uid), {}, timeline.ulp.find(connection->uid)}, palette, names));
     return rows(all) + link(QStringLiteral("view:connections"), tr("All connections"));
 }
 

@@ -56,6 +56,7 @@ SummaryView::SummaryView(Session& session, Selection& selection, QWidget* parent
     connect(&session, &Session::stateChanged, this, &SummaryView::update);
     connect(&session, &Session::progressChanged, this, &SummaryView::update);
     connect(&session, &Session::problemsChanged, this, &SummaryView::update);
+    connect(&session, &Session::namesChanged, this, &SummaryView::update);
     update();
     askThroughput();
 }
@@ -72,7 +73,7 @@ void SummaryView::update() {
     setCurrentWidget(m_page);
     m_page->show({m_session.timeline(), m_session.title(), m_session.files(), m_session.problems(), m_session.busy(),
                   m_session.busy() ? m_session.progress() : std::nullopt, m_session.isDamaged(),
-                  m_session.state() == Session::State::Stopped && !m_session.isLive()});
+                  m_session.state() == Session::State::Stopped && !m_session.isLive(), m_session.names()});
 }
 
 // One question at a time; what changed meanwhile is asked for when it was answered.

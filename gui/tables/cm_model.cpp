@@ -1,4 +1,5 @@
 #include <dissect/types.hpp>
+#include <gui/preferences/names.hpp>
 #include <gui/tables/cm_model.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/cm.hpp>
@@ -106,6 +107,19 @@ QString CmModel::filter(Row row) const {
     QStringList frames;
     for (const CmRung& rung : attempt(row).ladder) frames.append(QString::number(std::to_underlying(rung.frame)));
     return frames.isEmpty() ? QString() : QStringLiteral("frame.number in {%1}").arg(frames.join(QStringLiteral(", ")));
+}
+
+QString CmModel::text(Row row, int column) const {
+    const std::string_view heading = m_columns.at(column).heading;
+    if (names() == nullptr || (heading != "active" && heading != "passive")) return m_columns.text(at(row), column);
+    const CmAttempt& of = attempt(row);
+    return names()->named(shown(transport::text((heading == "active" ? of.active : of.passive).address)));
+}
+
+Cell CmModel::value(Row row, int column) const {
+    const std::string_view heading = m_columns.at(column).heading;
+    if (names() == nullptr || (heading != "active" && heading != "passive")) return m_columns.value(at(row), column);
+    return text_cell(text(row, column).toStdString());
 }
 
 Tone CmModel::tone(Row row) const { return tone_of(attempt(row)); }

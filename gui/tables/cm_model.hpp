@@ -35,8 +35,8 @@ public:
     [[nodiscard]] QString filter(Row row) const override;
 
 protected:
-    [[nodiscard]] QString text(Row row, int column) const override { return m_columns.text(at(row), column); }
-    [[nodiscard]] transport::Cell value(Row row, int column) const override { return m_columns.value(at(row), column); }
+    [[nodiscard]] QString text(Row row, int column) const override;
+    [[nodiscard]] transport::Cell value(Row row, int column) const override;
     [[nodiscard]] transport::Tone tone(Row row) const override;
     [[nodiscard]] std::optional<TimeRange> life(Row row) const override;
     [[nodiscard]] std::vector<Moment> moments(Row row) const override;

@@ -82,11 +82,6 @@ void ConnectionModel::setFigures(std::shared_ptr<const series::ConnectionFigures
     rowsChanged();
 }
 
-void ConnectionModel::setNames(std::shared_ptr<const Names> names) {
-    m_names = std::move(names);
-    rowsChanged();
-}
-
 void ConnectionModel::choose(Choice choice) {
     beginReplace();
     m_choice = std::move(choice);
@@ -128,13 +123,12 @@ QString ConnectionModel::identity(Row row) const { return QString::number(std::t
 QString ConnectionModel::filter(Row row) const { return QStringLiteral("rdma.connection == %1").arg(identity(row)); }
 
 QString ConnectionModel::text(Row row, int column) const {
-    if (m_names == nullptr || m_columns.at(column).heading != "endpoints") return m_columns.text(at(row), column);
-    const auto& ends = connection(row).ends;
-    return QStringLiteral("%1 <-> %2").arg(m_names->end(ends[0]), m_names->end(ends[1]));
+    if (names() == nullptr || m_columns.at(column).heading != "endpoints") return m_columns.text(at(row), column);
+    return endsText(names(), connection(row));
 }
 
 Cell ConnectionModel::value(Row row, int column) const {
-    if (m_names == nullptr || m_columns.at(column).heading != "endpoints") return m_columns.value(at(row), column);
+    if (names() == nullptr || m_columns.at(column).heading != "endpoints") return m_columns.value(at(row), column);
     return text_cell(text(row, column).toStdString());
 }
 Tone ConnectionModel::tone(Row row) const { return tone_of(at(row)); }

@@ -16,7 +16,6 @@ struct Timeline;
 
 namespace qps::gui {
 
-class Names;
 
 class ConnectionModel : public TableModel {
     Q_OBJECT
@@ -28,7 +27,6 @@ public:
     // Of that timeline, or one before it of the same capture.
     void setFigures(std::shared_ptr<const transport::series::ConnectionFigures> figures);
     // What ends are called; nullptr: by their addresses.
-    void setNames(std::shared_ptr<const Names> names);
     // Only those for which it is true; nothing: all.
     using Choice = std::function<bool(const transport::Connection& connection)>;
     void choose(Choice choice);
@@ -59,7 +57,6 @@ private:
     std::set<transport::ConnectionId> m_given_up;
     Troubles m_troubles;
     std::shared_ptr<const transport::series::ConnectionFigures> m_figures;
-    std::shared_ptr<const Names> m_names;
     Choice m_choice;
     std::vector<std::uint32_t> m_rows;  // places of the timeline that are chosen
 };

@@ -35,9 +35,7 @@ ConnectionsView::ConnectionsView(Session& session, Selection& selection, QWidget
         m_model->setTimeline(m_session.timeline());
         measure();
     });
-    connect(&session, &Session::namesChanged, this, [this] { m_model->setNames(m_session.names()); });
     m_model->setTimeline(session.timeline(), true);
-    m_model->setNames(session.names());
     measure();
 }
 

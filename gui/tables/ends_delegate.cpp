@@ -14,10 +14,11 @@ QString shortenedEnds(const QString& text, const QFontMetrics& metrics, int widt
     QStringList numbers;
     int taken = metrics.horizontalAdvance(between) * static_cast<int>(ends.size() - 1);
     for (const QString& end : ends) {
-        const qsizetype colon = end.lastIndexOf(QLatin1Char(':'));
-        if (colon < 0) return metrics.elidedText(text, Qt::ElideRight, width);
-        addresses << end.left(colon);
-        numbers << end.mid(colon);
+        // Of an address or a host ":17", of a queue pair with a name " (17)".
+        const qsizetype number = end.endsWith(QLatin1Char(')')) ? end.lastIndexOf(QLatin1String(" (")) : end.lastIndexOf(QLatin1Char(':'));
+        if (number < 0) return metrics.elidedText(text, Qt::ElideRight, width);
+        addresses << end.left(number);
+        numbers << end.mid(number);
         taken += metrics.horizontalAdvance(numbers.back());
     }
     const int each = std::max(0, (width - taken) / static_cast<int>(ends.size()));

@@ -1,3 +1,4 @@
+#include <gui/preferences/names.hpp>
 #include <gui/tables/finding_model.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/findings.hpp>
@@ -67,6 +68,12 @@ QString FindingModel::identity(Row row) const {
 }
 
 QString FindingModel::filter(Row row) const { return evidenceFilter(finding(row)); }
+
+QString FindingModel::text(Row row, int column) const {
+    const QString text = m_columns.text(finding(row), column);
+    const std::string_view heading = m_columns.at(column).heading;
+    return names() != nullptr && (heading == "summary" || heading == "advice") ? names()->inText(text) : text;
+}
 
 Tone FindingModel::tone(Row row) const { return tone_of(finding(row).severity); }
 

@@ -34,7 +34,7 @@ public:
     [[nodiscard]] QString filter(Row row) const override;
 
 protected:
-    [[nodiscard]] QString text(Row row, int column) const override { return m_columns.text(finding(row), column); }
+    [[nodiscard]] QString text(Row row, int column) const override;
     [[nodiscard]] transport::Cell value(Row row, int column) const override { return m_columns.value(finding(row), column); }
     [[nodiscard]] transport::Tone tone(Row row) const override;
     [[nodiscard]] std::optional<TimeRange> life(Row row) const override;

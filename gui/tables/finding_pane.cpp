@@ -1,4 +1,5 @@
 #include <gui/look.hpp>
+#include <gui/preferences/names.hpp>
 #include <gui/tables/finding_model.hpp>
 #include <gui/tables/finding_pane.hpp>
 #include <gui/tables/text.hpp>
@@ -43,11 +44,11 @@ QString evidence(const Finding& finding) {
     return text;
 }
 
-QString where(const Finding& finding, const Timeline& timeline) {
+QString where(const Finding& finding, const Timeline& timeline, const Names* names) {
     if (!finding.connection) return {};
     const auto uid = std::to_underlying(*finding.connection);
     const Connection* connection = timeline.find(*finding.connection);
-    const QString ends = connection == nullptr ? QString() : QStringLiteral(" ") + escaped(ends_text(*connection));
+    const QString ends = connection == nullptr ? QString() : QStringLiteral(" ") + endsText(names, *connection).toHtmlEscaped();
     return link(QStringLiteral("connection:%1").arg(uid), QStringLiteral("#%1%2").arg(uid).arg(ends));
 }
 
@@ -82,10 +83,12 @@ FindingPane::FindingPane(QWidget* parent) : QScrollArea(parent) {
     fill();
 }
 
-void FindingPane::show(std::shared_ptr<const Timeline> timeline, const Finding* finding, const QStringList& files) {
+void FindingPane::show(std::shared_ptr<const Timeline> timeline, const Finding* finding, const QStringList& files,
+                       std::shared_ptr<const Names> names) {
     m_timeline = std::move(timeline);
     m_finding = finding;
     m_files = files;
+    m_names = std::move(names);
     fill();
 }
 
@@ -109,9 +112,9 @@ void FindingPane::fill() {
     const QString times = finding.count > 1 ? tr(", %1 times").arg(shown(grouped(finding.count))) : QString();
     m_title->setText(QStringLiteral("<span style=\"color:%1\">%2</span> &nbsp;%3%4")
                          .arg(textColor(finding.severity, palette()).name(), escaped(severity_name(finding)), escaped(finding.id), times));
-    QString text = paragraph(tr("Summary"), sentence(finding.summary));
-    text += paragraph(tr("Advice (%1)").arg(escaped(party_name(finding))), sentence(finding.advice));
-    text += paragraph(tr("Connection"), where(finding, *m_timeline));
+    QString text = paragraph(tr("Summary"), sentence(inText(m_names.get(), finding.summary)));
+    text += paragraph(tr("Advice (%1)").arg(escaped(party_name(finding))), sentence(inText(m_names.get(), finding.advice)));
+    text += paragraph(tr("Connection"), where(finding, *m_timeline, m_names.get()));
     text += paragraph(tr("Evidence"), evidence(finding));
     text += paragraph(tr("Reference"), escaped(clause_text(finding)));
     m_text->setText(text);

@@ -18,13 +18,16 @@ struct Timeline;
 
 namespace qps::gui {
 
+class Names;
+
 class FindingPane : public QScrollArea {
     Q_OBJECT
 
 public:
     explicit FindingPane(QWidget* parent = nullptr);
-    // `finding` is one of the timeline's, or nullptr; `files` are what was read.
-    void show(std::shared_ptr<const transport::Timeline> timeline, const transport::Finding* finding, const QStringList& files);
+    // `finding` is one of the timeline's, or nullptr; `files` are what was read; `names` may be nullptr.
+    void show(std::shared_ptr<const transport::Timeline> timeline, const transport::Finding* finding, const QStringList& files,
+              std::shared_ptr<const Names> names);
     // As a ticket for somebody else.
     [[nodiscard]] QString markdown() const;
 
@@ -43,6 +46,7 @@ private:
     std::shared_ptr<const transport::Timeline> m_timeline;
     const transport::Finding* m_finding = nullptr;  // of the timeline
     QStringList m_files;
+    std::shared_ptr<const Names> m_names;
     QLabel* m_title = nullptr;
     QLabel* m_text = nullptr;
     QPushButton* m_copy = nullptr;

@@ -39,18 +39,19 @@ FindingsView::FindingsView(Session& session, Selection& selection, QWidget* pare
         Q_EMIT viewRequested(QStringLiteral("connections"));
     });
     const auto take = [this] {
-        m_pane->show(nullptr, nullptr, {});  // it would borrow from the timeline before
+        m_pane->show(nullptr, nullptr, {}, {});  // it would borrow from the timeline before
         m_model->setTimeline(m_session.timeline(), m_session.index());
     };
     connect(&session, &Session::opened, this, take);
     connect(&session, &Session::timelineChanged, this, take);
+    connect(&session, &Session::namesChanged, this, &FindingsView::showChosen);
     take();
     follow();
 }
 
 void FindingsView::showChosen() {
     const auto row = m_table->current();
-    m_pane->show(m_model->timeline(), row ? &m_model->finding(*row) : nullptr, m_session.files());
+    m_pane->show(m_model->timeline(), row ? &m_model->finding(*row) : nullptr, m_session.files(), m_session.names());
 }
 
 }  // namespace qps::gui

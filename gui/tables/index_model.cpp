@@ -1,4 +1,6 @@
+#include <gui/preferences/names.hpp>
 #include <gui/tables/index_model.hpp>
+#include <gui/tables/text.hpp>
 #include <transport-replay/index/capture_index.hpp>
 #include <transport-replay/model/timeline.hpp>
 
@@ -43,6 +45,8 @@ const Endpoint& IndexModel::endpoint(ConnectionId connection, End end) const {
     const Connection* known = m_timeline->find(connection);
     return known == nullptr ? kUnknown : known->end(end);
 }
+
+QString IndexModel::ofEnd(const Endpoint& end) const { return names() == nullptr ? shown(transport::text(end)) : names()->end(end); }
 
 dissect::Instant IndexModel::start() const { return m_timeline->first.value_or(m_index->start().value_or(dissect::Instant{})); }
 

@@ -47,6 +47,7 @@ protected:
     [[nodiscard]] const Troubles& troubles() const { return m_troubles; }
     // Of a connection that the timeline may not have yet: unknown then.
     [[nodiscard]] const transport::Endpoint& endpoint(transport::ConnectionId connection, transport::End end) const;
+    [[nodiscard]] QString ofEnd(const transport::Endpoint& end) const;  // what users call it
     // Times are shown since then.
     [[nodiscard]] dissect::Instant start() const;
 

@@ -82,8 +82,19 @@ std::optional<TableModel::Row> MessageModel::rowOfPacket(FrameIndex frame) const
     return under_way;
 }
 
-QString MessageModel::text(Row row, int column) const { return m_columns.text(reported(row, isDetails(column)), column); }
-Cell MessageModel::value(Row row, int column) const { return m_columns.value(reported(row, isDetails(column)), column); }
+QString MessageModel::text(Row row, int column) const {
+    const std::string_view heading = m_columns.at(column).heading;
+    if (names() == nullptr || (heading != "from" && heading != "to")) return m_columns.text(reported(row, isDetails(column)), column);
+    const auto ends = reported(row, false);
+    return ofEnd(heading == "from" ? ends.from : ends.to);
+}
+
+Cell MessageModel::value(Row row, int column) const {
+    const std::string_view heading = m_columns.at(column).heading;
+    if (names() == nullptr || (heading != "from" && heading != "to")) return m_columns.value(reported(row, isDetails(column)), column);
+    return text_cell(text(row, column).toStdString());
+}
+
 Tone MessageModel::tone(Row row) const { return tone_of(reported(row, false).message); }
 
 // What rows of the index have themselves needs no Message: millions are sorted at once.
@@ -102,7 +113,7 @@ SortKeys MessageModel::keys(int column) const {
 SortKeys MessageModel::keysOfEnds(bool requesters) const {
     const auto& connections = timeline().connections;
     const SortKeys ends = sortKeys(static_cast<Row>(2 * connections.size()),
-                                   [&](Row end) { return text_cell(transport::text(connections[end / 2].ends[end % 2])); });
+                                   [&](Row end) { return text_cell(ofEnd(connections[end / 2].ends[end % 2]).toStdString()); });
     SortKeys keys(sources());
     for (Row row = 0; row < sources(); ++row) {
         const auto found = std::ranges::lower_bound(connections, at(row).connection(), {}, &Connection::uid);

@@ -65,8 +65,19 @@ std::optional<TableModel::Row> OperationModel::rowOfPacket(FrameIndex frame) con
     return under_way;
 }
 
-QString OperationModel::text(Row row, int column) const { return m_columns.text(reported(row), column); }
-Cell OperationModel::value(Row row, int column) const { return m_columns.value(reported(row), column); }
+QString OperationModel::text(Row row, int column) const {
+    const std::string_view heading = m_columns.at(column).heading;
+    if (names() == nullptr || (heading != "from" && heading != "to")) return m_columns.text(reported(row), column);
+    const auto ends = reported(row);
+    return ofEnd(heading == "from" ? ends.from : ends.to);
+}
+
+Cell OperationModel::value(Row row, int column) const {
+    const std::string_view heading = m_columns.at(column).heading;
+    if (names() == nullptr || (heading != "from" && heading != "to")) return m_columns.value(reported(row), column);
+    return text_cell(text(row, column).toStdString());
+}
+
 Tone OperationModel::tone(Row row) const { return tone_of(reported(row).operation); }
 
 // What rows of the index have themselves needs no operation: millions are sorted at once.

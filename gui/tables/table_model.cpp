@@ -112,6 +112,12 @@ int TableModel::rowOf(Row source) const {
     return found == m_shown.end() ? -1 : static_cast<int>(found - m_shown.begin());
 }
 
+void TableModel::setNames(std::shared_ptr<const Names> names) {
+    if (names == m_names) return;
+    m_names = std::move(names);
+    rowsChanged();
+}
+
 void TableModel::rowsAdded() {
     if (!natural()) {
         if (!m_settle.isActive()) m_settle.start();

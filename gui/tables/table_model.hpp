@@ -12,8 +12,11 @@
 #include <QAbstractTableModel>
 #include <QTimer>
 #include <functional>
+#include <memory>
 
 namespace qps::gui {
+
+class Names;
 
 struct Heading {
     QString text;
@@ -50,6 +53,8 @@ public:
     void setSearch(const QString& needle);
     [[nodiscard]] bool searching() const { return m_sieve.isActive(); }
     void finishSearch();
+    // What rows call hosts and queue pairs; nullptr: by their addresses and numbers.
+    void setNames(std::shared_ptr<const Names> names);
 
     [[nodiscard]] Row sourceOf(const QModelIndex& index) const { return m_shown[static_cast<std::size_t>(index.row())]; }
     [[nodiscard]] int rowOf(Row source) const;  // -1: it is not shown
@@ -92,6 +97,7 @@ protected:
     void beginReplace() { beginResetModel(); }
     void endReplace();
     void setAxis(const TimeRange& axis) { m_axis = axis; }
+    [[nodiscard]] const Names* names() const { return m_names.get(); }
 
 private:
     using Rows = std::vector<Row>;
@@ -106,6 +112,7 @@ private:
     void permute(Rows rows);
 
     std::vector<Heading> m_headings;
+    std::shared_ptr<const Names> m_names;
     TimeRange m_axis;
     Rows m_shown;
     int m_sort_column = -1;

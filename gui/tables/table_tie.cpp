@@ -40,6 +40,11 @@ TableTie::TableTie(TableView& view, Session& session, Selection& selection, HasS
     connect(&view, &TableView::filterWanted, this, &TableTie::useFilter);
     connect(&view, &TableView::limitChanged, this, &TableTie::limit);
 
+    view.model().setNames(session.names());
+    connect(&session, &Session::namesChanged, this, [this] {
+        m_view.model().setNames(m_session.names());
+        m_view.fitColumns();
+    });
     connect(&selection, &Selection::packetChanged, this, &TableTie::followPacket);
     connect(&selection, &Selection::connectionChanged, this, &TableTie::followConnection);
     connect(&selection, &Selection::filterChanged, this, &TableTie::limit);

@@ -1,5 +1,6 @@
 #include <gui/export/exporter.hpp>
 #include <gui/filter/filter_bar.hpp>
+#include <gui/live/capture_files.hpp>
 #include <gui/live/choice.hpp>
 #include <gui/live/interfaces.hpp>
 #include <gui/live/recorder.hpp>
@@ -7,6 +8,7 @@
 #include <gui/options.hpp>
 #include <gui/packets/packets_view.hpp>
 #include <gui/pictures/series_job.hpp>
+#include <gui/preferences/names.hpp>
 #include <gui/preferences/preferences.hpp>
 #include <gui/summary/summary_view.hpp>
 #include <gui/window/main_window.hpp>
@@ -69,7 +71,7 @@ MainWindow::MainWindow(std::size_t jobs, QWidget* parent)
     buildToolBar();
     connectSession();
     restore();
-    apply(savedPreferences().reading);
+    takePreferences();
     showView(QStringLiteral("summary"));
     for (const ActionId id : {ActionId::NewTab, ActionId::CloseTab, ActionId::NextTab, ActionId::PreviousTab})
         action(id)->setVisible(parentWidget() != nullptr);
@@ -112,7 +114,7 @@ void MainWindow::connectSession() {
         m_finding = 0;
         if (!m_session.isReadAgain()) m_unsaved = {};
     });
-    connect(&m_session, &Session::rowsAdded, this, [this] { m_unsaved.capture = m_session.isLive(); });
+    connect(&m_session, &Session::rowsAdded, this, [this] { m_unsaved.capture = m_session.isLive() && m_capture.file.isEmpty(); });
     connect(&m_selection, &Selection::marksChanged, this, [this] { m_unsaved.marks = m_selection.marks().size() != 0; });
     connect(m_exporter.get(), &Exporter::saved, this, [this](Packets packets, bool comments) { m_unsaved.save(packets, comments); });
     connect(&m_session, &Session::stateChanged, this, [this] {
@@ -120,8 +122,11 @@ void MainWindow::connectSession() {
         if (!m_session.busy() && m_recorder->running()) m_recorder->stop();
         if (!m_session.busy()) warnOfOtherPackets();
         // Said when all is shown: choosing a packet takes back what was said.
-        if (!m_session.busy() && !m_stoppedOn.isEmpty())
-            QTimer::singleShot(0, this, [this] { m_status->say(std::exchange(m_stoppedOn, {})); });
+        if (!m_session.busy() && m_session.isLive()) tellFiles();
+        if (!m_session.busy() && !m_saidOfCapture.isEmpty())
+            QTimer::singleShot(0, this, [this] {
+                if (!m_session.busy()) m_status->say(std::exchange(m_saidOfCapture, {}).join(QStringLiteral(". ")));
+            });
         if (!m_session.busy() && !m_session.problems().isEmpty() && m_session.packets() == 0) showProblems();
     });
     for (const auto changed : {&Session::rowsAdded, &Session::timelineChanged, &Session::opened})
@@ -255,22 +260,42 @@ void MainWindow::open(const QStringList& files) {
 
 void MainWindow::capture(const CaptureChoice& choice) {
     if (!mayLose()) return;
-    m_stopOn = choice.stopOn;
-    m_stoppedOn.clear();
+    m_capture = choice;
+    m_saidOfCapture.clear();
     m_recorder->start(choice);
 }
 
 // The first finding that is bad enough ends the capture, which then has what led to it.
 void MainWindow::stopOnFinding() {
     const auto timeline = m_session.timeline();
-    if (m_stopOn == StopOn::Never || m_session.state() != Session::State::Capturing || !m_recorder->running() || timeline == nullptr) return;
-    const auto worst = m_stopOn == StopOn::Error ? transport::Severity::error : transport::Severity::warning;
+    if (m_capture.stopOn == StopOn::Never || m_session.state() != Session::State::Capturing || !m_recorder->running() || timeline == nullptr) return;
+    const auto worst = m_capture.stopOn == StopOn::Error ? transport::Severity::error : transport::Severity::warning;
     for (const transport::Finding& finding : timeline->findings) {
         if (finding.severity < worst) continue;
         m_recorder->stop();
-        m_stoppedOn = tr("Capture stopped on %1").arg(QString::fromStdString(finding.summary));
+        m_saidOfCapture << tr("Capture stopped on %1").arg(inText(m_session.names().get(), finding.summary));
         return;
     }
+}
+
+// Where the packets are. What the list had no place for is in the last files: they are opened, unless somebody wrote comments or marks.
+void MainWindow::tellFiles() {
+    if (m_capture.file.isEmpty()) return;
+    if (!m_capture.host.isEmpty()) {
+        m_saidOfCapture << tr("Written to %1 on %2").arg(m_capture.file, m_capture.host);
+        return;
+    }
+    const QStringList files = capturedFiles(m_capture);
+    if (files.isEmpty()) return;
+    const auto name = [](const QString& file) { return QFileInfo(file).fileName(); };
+    m_saidOfCapture << (files.size() == 1 ? tr("Written to %1").arg(name(files.front()))
+                                          : tr("Written to %L1 files, %2 to %3").arg(files.size()).arg(name(files.front()), name(files.back())));
+    if (m_session.leftOut() == 0 || !m_unsaved.none()) return;
+    m_saidOfCapture << tr("%L1 packets had no place in the list: these are the files").arg(m_session.leftOut());
+    QTimer::singleShot(0, this, [this, files] {
+        m_session.open(files);
+        noteRecent(files);
+    });
 }
 
 void MainWindow::noteRecent(const QStringList& files) {

@@ -50,12 +50,15 @@ public:
     [[nodiscard]] Selection& selection() { return m_selection; }
     [[nodiscard]] FilterBar& filterBar() { return *m_filterBar; }
     [[nodiscard]] QAction* action(ActionId id) const { return m_actions.value(static_cast<int>(id)); }
+    // As they are saved.
+    void takePreferences();
 
 Q_SIGNALS:
     // Of a window inside of another one, which has several.
     void tabWanted(const QStringList& files);
     void tabCloseWanted();
     void nextTabWanted(int step);
+    void preferencesChanged();  // of other windows, too: they are saved
 
 protected:
     void dragEnterEvent(QDragEnterEvent* event) override;
@@ -99,6 +102,7 @@ private:
     void printView();
     void chooseCapture();
     void stopOnFinding();
+    void tellFiles();
     void startOrStop();
     void goToPacket();
     void editPreferences();
@@ -118,8 +122,8 @@ private:
     Session m_session;
     Selection m_selection;
     std::unique_ptr<Recorder> m_recorder;
-    StopOn m_stopOn = StopOn::Never;  // of the capture that is going on
-    QString m_stoppedOn;              // why it ends
+    CaptureChoice m_capture;      // the one that is going on, or was the last
+    QStringList m_saidOfCapture;  // when it ends
     std::unique_ptr<Exporter> m_exporter;
     std::unique_ptr<SeriesJob> m_events;  // looks for those of a finding
     Sidebar* m_sidebar = nullptr;

@@ -56,6 +56,7 @@ StatusLine::StatusLine(Session& session, Selection& selection, QWidget* parent)
     m_problems->setText(tr("Read error"));
     m_problems->setToolTip(tr("Show what could not be read, and why"));
     m_counts->setObjectName(QStringLiteral("counts"));
+    m_what->setContentsMargins(fontMetrics().averageCharWidth(), 0, 0, 0);  // as far from the edge as the names of the views
     addWidget(m_what, 1);
     addWidget(m_progress);
     addWidget(m_cancel);

@@ -52,6 +52,10 @@ MainWindow& Tabs::add() {
     connect(page, &QWidget::windowTitleChanged, this, &Tabs::describe);
     connect(page, &MainWindow::tabWanted, this, &Tabs::open);
     connect(page, &MainWindow::tabCloseWanted, this, [this] { closeTab(m_bar->currentIndex()); });
+    connect(page, &MainWindow::preferencesChanged, this, [this, page] {
+        for (int tab = 0; tab < count(); ++tab)
+            if (&at(tab) != page) at(tab).takePreferences();
+    });
     connect(page, &MainWindow::nextTabWanted, this, &Tabs::step);
     showTab(count() - 1);
     return *page;

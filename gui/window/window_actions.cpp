@@ -11,6 +11,7 @@
 #include <gui/packets/packets_view.hpp>
 #include <gui/pictures/picture.hpp>
 #include <gui/pictures/series_job.hpp>
+#include <gui/preferences/names.hpp>
 #include <gui/symbol.hpp>
 #include <gui/tables/sheet.hpp>
 #include <gui/tables/table_view.hpp>
@@ -316,7 +317,7 @@ void MainWindow::goToFinding(int step) {
     m_selection.selectFinding(keyOf(finding));
     showView(QStringLiteral("packets"));
     if (!finding.packets.empty()) m_selection.selectPacket(finding.packets.front());
-    m_status->say(tr("Finding %1 of %2: %3").arg(m_finding).arg(findings.size()).arg(QString::fromStdString(finding.summary)));
+    m_status->say(tr("Finding %1 of %2: %3").arg(m_finding).arg(findings.size()).arg(inText(m_session.names().get(), finding.summary)));
 }
 
 // One by one through what a finding counts, from the packet that is selected. The finding is the one that was looked at last.

@@ -35,6 +35,8 @@ void MainWindow::apply(const Reading& reading) {
         QTimer::singleShot(0, this, [this, problems = read.problems] { m_status->say(problems.join(QLatin1Char(' '))); });
 }
 
+void MainWindow::takePreferences() { apply(savedPreferences().reading); }
+
 void MainWindow::editPreferences() {
     Preferences before = savedPreferences();
     before.time = packets().list().timeFormat();
@@ -43,6 +45,7 @@ void MainWindow::editPreferences() {
     save(*wanted);
     packets().list().setTimeFormat(wanted->time);
     apply(wanted->reading);
+    Q_EMIT preferencesChanged();
 }
 
 void MainWindow::exportProfile() {
@@ -84,6 +87,7 @@ void MainWindow::importProfile() {
     preferences.reading = profile->reading;
     save(preferences);
     apply(preferences.reading);
+    Q_EMIT preferencesChanged();
     m_status->say(tr("Profile taken over from %1").arg(path));
 }
 

@@ -5,6 +5,7 @@
 #include <dissect/capture/writer.hpp>
 #include <gui/window/clocks_dialog.hpp>
 #include <tests/gui/journey.hpp>
+#include <transport-replay/model/timeline.hpp>
 
 #include <QCheckBox>
 #include <QDialogButtonBox>
@@ -85,6 +86,14 @@ TEST_CASE("journey: captures of two hosts merged by time, the clock of one put r
         REQUIRE(list.textAt(at).cells[2] == rows[at][QStringLiteral("source")]);
         REQUIRE(list.textAt(at).cells[1].toDouble() == rows[at][QStringLiteral("frame.time_relative")].toDouble());
     }
+    // The command line merges the same files the same way.
+    const auto merged = commandRows({QStringLiteral("packets"), QStringLiteral("--by-time"), QStringLiteral("--offset"), paths[1] + QStringLiteral("=+2.5s"),
+                                     QStringLiteral("-e"), QStringLiteral("source"), QStringLiteral("-e"), QStringLiteral("frame.time_relative"), paths[0], paths[1]});
+    CHECK(merged == rows);
+    const auto told = commandRows({QStringLiteral("findings"), QStringLiteral("--by-time"), QStringLiteral("--offset"), paths[1] + QStringLiteral("=+2.5s"), paths[0], paths[1]});
+    const auto& findings = window.session().timeline()->findings;
+    REQUIRE(findings.size() == told.size());
+    for (std::size_t i = 0; i < told.size(); ++i) CHECK(QString::fromStdString(findings[i].summary) == told[i][QStringLiteral("summary")]);
     window.key(Qt::Key_R, Qt::ControlModifier);  // clocks stay right
     window.settle();
     CHECK(window.session().clocks().byTime);

@@ -1,5 +1,6 @@
 // Journey: preferences, names and profiles: by keys and clicks, seen in list, table and ladder, and there in the next window.
 #include <gui/filter/filter_bar.hpp>
+#include <gui/hosts/heat_map.hpp>
 #include <gui/pictures/ladder_view.hpp>
 #include <gui/preferences/preferences.hpp>
 #include <gui/preferences/profile.hpp>
@@ -93,13 +94,43 @@ TEST_CASE("journey: preferences and names, in the next window too", "[.journey]"
         return cells;
     };
     CHECK(list.textAt(0).cells[1].startsWith(QStringLiteral("2026-11-2")));
-    CHECK(seen(list).contains(QStringLiteral("node-a > trainer, rank 3")));
+    const QString trainer = QStringLiteral("trainer (%1)").arg(std::to_underlying(*ends[1].qpn));
+    CHECK(seen(list).contains(QStringLiteral("node-a > %1, rank 3").arg(trainer)));
     CHECK(seen(list).contains(QStringLiteral("rank 3 > node-a")));
     grab(window.window, QStringLiteral("journey_names"));
     window.goTo("Connections");
-    const QString expected = QStringLiteral("node-a:%1 <-> trainer").arg(std::to_underlying(*ends[0].qpn));
+    const QString expected = QStringLiteral("node-a:%1 <-> %2").arg(std::to_underlying(*ends[0].qpn)).arg(trainer);
     INFO(window.table("Connections").cell(0, QStringLiteral("Endpoints")).toStdString() << " and not " << expected.toStdString());
     CHECK(Journey::soon([&] { return window.table("Connections").cell(0, QStringLiteral("Endpoints")) == expected; }));
+    window.goTo("Messages");
+    CHECK(Journey::soon([&] { return window.table("Messages").cell(0, QStringLiteral("To")) == trainer; }));
+    CHECK(window.table("Messages").cell(0, QStringLiteral("From")) == QStringLiteral("node-a:%1").arg(std::to_underlying(*ends[0].qpn)));
+    // A sentence has what the command line says, with the names beside it: what is to be typed stays as it is.
+    window.goTo("Findings");
+    const auto told = window.command({words("findings")});
+    QString summary = told.front()[words("summary")];
+    const QString first = QString::fromStdString(qps::transport::text(ends[0].address));
+    const QString second = QString::fromStdString(other) + QStringLiteral(" QP %1").arg(std::to_underlying(*ends[1].qpn));
+    REQUIRE(summary.contains(first));
+    REQUIRE(summary.contains(second));
+    summary.replace(first, QStringLiteral("node-a (%1)").arg(first)).replace(second, QStringLiteral("trainer, rank 3 (%1)").arg(second));
+    CHECK(window.table("Findings").cell(0, QStringLiteral("Summary")) == summary);
+    grab(window.window, QStringLiteral("journey_names_findings"));
+    window.goTo("Hosts");
+    auto& map = window.named<HeatMap>("Pairs of hosts");
+    map.setFocus();
+    CHECK(Journey::soon([&] {
+        window.key(Qt::Key_Home);
+        window.key(Qt::Key_Right);
+        return map.accessibleDescription().contains(QStringLiteral("node-a (%1)").arg(first)) &&
+               map.accessibleDescription().contains(QStringLiteral("rank 3 (%1)").arg(QString::fromStdString(other)));
+    }));
+    grab(window.window, QStringLiteral("journey_names_hosts"));
+    CHECK(window.table("Connections of the hosts").cell(0, QStringLiteral("Endpoints")) == expected);
+    window.goTo("Summary");
+    grab(window.window, QStringLiteral("journey_names_summary"));
+    const auto cards = window.window.findChildren<QLabel*>();
+    CHECK(std::ranges::any_of(cards, [](const QLabel* card) { return card->accessibleDescription().contains(QStringLiteral("trainer, rank 3 (")); }));
     window.goTo("Ladder");
     CHECK(Journey::soon([&] { return window.view<LadderView>().ends().contains(QStringLiteral("trainer, rank 3 QP")); }));
     grab(window.window, QStringLiteral("journey_names_ladder"));
@@ -113,7 +144,7 @@ TEST_CASE("journey: preferences and names, in the next window too", "[.journey]"
     REQUIRE(Journey::soon([&] { return !again.session().busy(); }));
     again.showView(QStringLiteral("packets"));
     CHECK(again.session().reading().icrc == qps::transport::IcrcPolicy::ignore);
-    CHECK(seen(again.findChild<PacketsView*>()->list()).contains(QStringLiteral("node-a > trainer, rank 3")));
+    CHECK(seen(again.findChild<PacketsView*>()->list()).contains(QStringLiteral("node-a > %1, rank 3").arg(trainer)));
 }
 
 TEST_CASE("journey: a profile goes to another user", "[.journey]") {
@@ -196,6 +227,13 @@ TEST_CASE("names are read from a hosts file, and what is none is counted") {
     CHECK(names.queuePair(QStringLiteral("10.0.0.1"), Qpn{17}) == QStringLiteral("rank three"));
     CHECK(names.queuePair(QStringLiteral("fe80::1"), Qpn{17}) == QStringLiteral("label"));
     CHECK(names.queuePair(QStringLiteral("10.0.0.1"), Qpn{18}).isEmpty());
+    // In a sentence: what is an address, as a whole, and not what is to be typed or only looks like one.
+    CHECK(names.inText(QStringLiteral("10.0.0.1 lost 10.0.0.12, 10.0.0.1.5 and 110.0.0.1: `ping 10.0.0.1` or ::1.")) ==
+          QStringLiteral("a (10.0.0.1) lost 10.0.0.12, 10.0.0.1.5 and 110.0.0.1: `ping 10.0.0.1` or six (::1)."));
+    CHECK(names.inText(QStringLiteral("10.0.0.1 QP 17 to 10.0.0.1 QP 18; fe80::1 QP 17, lid 4 and lid 40, 02:00:00:00:00:01")) ==
+          QStringLiteral("rank three, a (10.0.0.1 QP 17) to a (10.0.0.1) QP 18; label (fe80::1 QP 17), switch (lid 4) and lid 40, nic (02:00:00:00:00:01)"));
+    CHECK(names.inText(QStringLiteral("(10.0.0.1)")) == QStringLiteral("(a (10.0.0.1))"));
+    CHECK(names.inText(QString()).isEmpty());
     CHECK(names.addRanks(qps::transport::read_nccl_log("n0:71:80 [0] NCCL INFO Bootstrap : Using eth0:10.0.0.1<0>\n"
                                                        "n0:71:80 [0] NCCL INFO comm 0x43dc rank 0 nranks 3 cudaDev 0 busId 80 - Init COMPLETE\n")) == 1);
     CHECK(names.host(QStringLiteral("10.0.0.1")) == QStringLiteral("a (rank 0)"));

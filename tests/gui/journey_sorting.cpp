@@ -2,6 +2,7 @@
 // keys, copies and marks follow what is seen, and a third click goes back to the order of the capture.
 #include <gui/filter/filter_line.hpp>
 #include <gui/packets/event_overview.hpp>
+#include <transport-replay/series/packet_order.hpp>
 #include <tests/gui/journey.hpp>
 
 #include <QHeaderView>
@@ -103,4 +104,17 @@ TEST_CASE("journey: packets sorted by length, by address, under a filter, and ba
     CHECK_FALSE(list.header()->isSortIndicatorShown());
     clickHead(list, QStringLiteral("No."));
     REQUIRE(Journey::soon([&] { return numbersOf(list).front() == ofCapture.back(); }));
+
+    // By what is different for each packet.
+    clickHead(list, QStringLiteral("Info"));
+    const auto isByInfo = [&] {
+        std::string before;
+        for (std::uint64_t at = 0; at < list.geometryOfRows().rows; ++at) {
+            const std::string info = list.textAt(at).cells.back().left(64).toStdString();
+            if (qps::transport::series::comes_before(info, before)) return false;
+            before = info;
+        }
+        return list.rows()->isSorted();
+    };
+    CHECK(Journey::soon(isByInfo));
 }

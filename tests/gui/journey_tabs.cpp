@@ -3,7 +3,12 @@
 #include <gui/options.hpp>
 #include <gui/window/tabs.hpp>
 #include <tests/gui/journey.hpp>
+#include <tests/support/other_port.hpp>
+#include <tests/support/temporary_file.hpp>
+#include <transport-replay/model/timeline.hpp>
 
+#include <QDialogButtonBox>
+#include <QPushButton>
 #include <QTabBar>
 
 using namespace qps::gui;
@@ -124,4 +129,50 @@ TEST_CASE("journey: each file of the command line in a tab of its own", "[.journ
     window.settle();
     CHECK(window.tabs.current().session().packets() == 2228);
     CHECK(window.tabs.close());
+}
+
+TEST_CASE("journey: another port of RoCE in the preferences, for all tabs", "[.journey]") {
+    const qps::test::TemporaryFolder folder;
+    const QString other = QString::fromStdString(folder.write("other.pcap", qps::tests::with_roce_port(qps::test::read_file(sampleFile("loss_write")), 4800)));
+    TabbedWindow window;
+    Tabs& tabs = window.tabs;
+    for (int i = 0; i < 2; ++i) {
+        tabs.open({other});
+        window.settle();
+        CHECK(tabs.current().session().timeline()->connections.empty());
+    }
+    REQUIRE(tabs.count() == 2);
+    const Answering answering([&](QWidget& dialog) {
+        QLineEdit* ports = nullptr;
+        for (auto* line : dialog.findChildren<QLineEdit*>())
+            if (line->accessibleName() == QStringLiteral("RoCE ports beside 4791")) ports = line;
+        REQUIRE(ports != nullptr);
+        auto* ok = dialog.findChild<QDialogButtonBox*>()->button(QDialogButtonBox::Ok);
+        ports->setFocus();
+        QTest::keyClicks(ports, QStringLiteral("4789"));
+        CHECK_FALSE(ok->isEnabled());
+        ports->selectAll();
+        QTest::keyClicks(ports, QStringLiteral("4801, 4800"));
+        grab(dialog, QStringLiteral("journey_ports"));
+        QTest::mouseClick(ok, Qt::LeftButton);
+    });
+    window.key(Qt::Key_P, Qt::ControlModifier | Qt::ShiftModifier);
+    CHECK(answering.dialogs() == 1);
+    const auto told = commandRows({words("connections"), words("--roce-port"), words("4801,4800"), other});
+    REQUIRE(told.size() == 1);
+    for (int i = 0; i < 2; ++i) {
+        window.settle();
+        const auto& connections = tabs.current().session().timeline()->connections;
+        REQUIRE(connections.size() == 1);
+        CHECK(QString::number(std::to_underlying(*connections.front().ends[0].qpn)) == told.front()[words("a_qpn")]);
+        window.key(Qt::Key_PageDown, Qt::ControlModifier);
+    }
+    // Without it again: what was decoded is not.
+    QSettings().remove(QStringLiteral("preferences/rocePorts"));
+    for (int i = 0; i < 2; ++i) {
+        tabs.current().takePreferences();
+        window.settle();
+        CHECK(tabs.current().session().timeline()->connections.empty());
+        window.key(Qt::Key_PageDown, Qt::ControlModifier);
+    }
 }

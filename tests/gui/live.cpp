@@ -246,11 +246,11 @@ TEST_CASE("The keyboard is enough for the dialog") {
     // A thread says whether the filter fits that interface; until then there is nothing to start.
     REQUIRE(QTest::qWaitFor([&] { return part<QPushButton>(dialog, "start")->isEnabled(); }, kPatience));
     QStringList visited;
-    for (int i = 0; i < 8; ++i) {
+    for (int i = 0; i < 14; ++i) {
         QTest::keyClick(dialog.focusWidget(), Qt::Key_Tab);
         visited << dialog.focusWidget()->objectName();
     }
-    CHECK(visited.mid(0, 5).join(QLatin1Char(' ')) == QStringLiteral("filter packets seconds snapLength stopOn"));
+    CHECK(visited.mid(0, 6).join(QLatin1Char(' ')) == QStringLiteral("filter packets seconds snapLength stopOn file"));
     CHECK(visited.contains(QStringLiteral("start")));
     interfaces->setFocus();
     QTest::keyClick(interfaces, Qt::Key_Return);

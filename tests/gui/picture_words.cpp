@@ -221,5 +221,10 @@ TEST_CASE("ends that have no room lose of their addresses, never of their queue 
         CHECK(shown.endsWith(QStringLiteral(":18515")));
         CHECK(shown != ends);
     }
+    const QString named = QStringLiteral("checkpoint writer of the third rack (50818) <-> node-with-a-long-name:18515");
+    const QString shown = shortenedEnds(named, metrics, metrics.horizontalAdvance(named) * 6 / 10);
+    CHECK(shown.contains(QStringLiteral(" (50818) <-> ")));
+    CHECK(shown.endsWith(QStringLiteral(":18515")));
+    CHECK(shown != named);
     CHECK(shortenedEnds(QStringLiteral("no ends at all in this text"), metrics, 60).endsWith(QChar(0x2026)));
 }

@@ -233,6 +233,32 @@ TEST_CASE("more data keeps the part that one looks at, and all where all was see
     CHECK(shown.plot.view().time == longer.whole);
 }
 
+TEST_CASE("the line of a percentile does not go through the name of another") {
+    ShownPlot shown;
+    const double low = shown.plot.layoutNow().panels[0].scale.pixel(1500);
+    const double close = shown.plot.layoutNow().panels[0].scale.value(low - 5);
+    const auto painted = [&](std::vector<Guide> guides) {
+        PlotData data = samplePlot(kOrigin);
+        data.panels[0].guides = std::move(guides);
+        shown.plot.setData(data, true);
+        return shown.plot.grab().toImage();
+    };
+    const QImage one = painted({{QStringLiteral("99 %"), 1500}});
+    const QImage both = painted({{QStringLiteral("99 %"), 1500}, {QStringLiteral("99.9 %"), close}});
+    const PanelBox box = shown.plot.layoutNow().panels[0];
+    const int row = static_cast<int>(box.scale.pixel(close));
+    // How much the second line changes the row where it lies: far to the left it is seen, in the name of the first it is a shade.
+    const auto change = [&](int from, int to) {
+        int most = 0;
+        for (int x = from; x < to; ++x)
+            for (int y = row - 1; y <= row + 1; ++y) most = std::max(most, std::abs(qGray(one.pixel(x, y)) - qGray(both.pixel(x, y))));
+        return most;
+    };
+    const int right = static_cast<int>(box.area.right());
+    CHECK(change(static_cast<int>(box.area.left()) + 20, static_cast<int>(box.area.left()) + 60) > 60);
+    CHECK(change(right - 40, right - 2) < 50);
+}
+
 TEST_CASE("ten million points are painted within a frame of the screen") {
     needApplication();
     constexpr std::size_t kMany = 10'000'000;

@@ -58,9 +58,35 @@ exports_packet() {  # NUMBER: that one is selected
     focus "$title"
 }
 
+# Where the selected row of the field tree is, below the list: the first pixel of the colour that selected rows have.
+selected_field() {  # WINDOW
+    import -window "$1" -crop 300x330+200+420 +repage -depth 8 txt:- | sed -n 's/^\([0-9]*\),\([0-9]*\): .*#1F66B0.*/\1 \2/p' |
+        { read -r x y && cat >/dev/null && echo $((x + 230)) $((y + 425)); }
+}
+
+drags_field() {
+    echo '-- a field of the tree is dragged to the filter line by the mouse'
+    ! remembers 'infiniband\.[a-z.]* == 0x60' || fail "that filter was there before"
+    focus "$title"
+    press alt+2 ctrl+shift+slash ctrl+g
+    answer 'Go to packet' 84
+    focus "$title"
+    press Tab End Up Up  # the syndrome of its NAK
+    sleep 0.5
+    read -r left top < <(selected_field "$window")
+    xdotool mousemove --window "$window" "$left" "$top" mousedown 1
+    for step in {1..12}; do
+        xdotool mousemove --window "$window" $((left + 20 * step)) $((top - (top - 64) * step / 12))
+        sleep 0.1
+    done
+    sleep 0.3
+    xdotool mouseup 1
+    until_true remembers 'infiniband\.aeth\.syndrome == '
+}
+
 files() {
     local sample=$SOURCE/captures/loss_write/capture.pcap title='capture.pcap - qpscope'
-    begin "$sample"
+    begin --theme light "$sample"
     focus "$title"
 
     echo '-- typing begins a filter, wherever and whatever letter it begins with; Enter applies it'
@@ -82,6 +108,8 @@ files() {
     echo '-- the first packet that proves the first finding'
     press ctrl+shift+period
     exports_packet 69
+
+    if command -v import >/dev/null; then drags_field; fi
 
     echo '-- views by Alt and a digit: only a picture can be saved as one'
     focus "$title"

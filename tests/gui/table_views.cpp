@@ -262,7 +262,7 @@ TEST_CASE("the pane of a finding has its words, and its links lead to packets") 
         if (label->text().contains(QLatin1String("href"))) linked = label;
     }
     const auto& finding = opened.session.timeline()->findings.front();
-    CHECK(words.contains(sentence(finding.advice)));
+    CHECK(words.contains(sentence(QString::fromStdString(finding.advice))));
     CHECK(words.contains(QStringLiteral("<code>ethtool -S</code>")));
     CHECK(pane->markdown().contains(QStringLiteral("go-back-n-loss")));
     REQUIRE(linked != nullptr);

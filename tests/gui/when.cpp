@@ -85,6 +85,6 @@ TEST_CASE("packets that are shown are found by connection and stretch") {
 }
 
 TEST_CASE("commands of a sentence are code, and nothing in it is a tag") {
-    CHECK(sentence("see `a <b>` & c") == QStringLiteral("see <code>a &lt;b&gt;</code> &amp; c"));
-    CHECK(sentence("one ` alone") == QStringLiteral("one ` alone"));
+    CHECK(sentence(QStringLiteral("see `a <b>` & c")) == QStringLiteral("see <code>a &lt;b&gt;</code> &amp; c"));
+    CHECK(sentence(QStringLiteral("one ` alone")) == QStringLiteral("one ` alone"));
 }
