@@ -58,7 +58,7 @@ private:
     std::vector<std::vector<std::pair<FrameIndex, page::EvidencePacket>>> evidence_;  // of each batch, what it has of it
 };
 
-ExitCode refuse(const PdfProblem& problem) {
+ExitCode refuse_pdf(const PdfProblem& problem) {
     say("qpscope: {}\n", problem.sentence);
     return problem.code;
 }
@@ -72,7 +72,7 @@ ExitCode run_report(const Options& asked) {
     std::optional<PdfPrinter> printer;
     if (!options.pdf.empty()) {
         auto begun = PdfPrinter::begin(options);
-        if (!begun) return refuse(begun.error());
+        if (!begun) return refuse_pdf(begun.error());
         printer = std::move(*begun);
         if (options.output.empty()) options.output = "/dev/null";  // the page is wanted on paper alone
     }
@@ -90,7 +90,7 @@ ExitCode run_report(const Options& asked) {
         if (printer) printer->write(piece);
     });
     if (printer)
-        if (const auto printed = printer->finish(); !printed) return refuse(printed.error());
+        if (const auto printed = printer->finish(); !printed) return refuse_pdf(printed.error());
     return finish(options, analyzed, output);
 }
 
