@@ -15,7 +15,7 @@ LossPlace::LossPlace(const Episodes& found, const std::vector<const Recovery*>& 
             case NakCause::corrupt: ++places_[{Kind::corrupt, episode->passed, episode->missed}]; break;
             case NakCause::lost_before_tap: ++places_[{Kind::before, episode->passed, episode->missed}]; break;
             case NakCause::missed_behind_tap: ++places_[{Kind::behind, episode->passed, {}}]; break;
-            case NakCause::discarded_lost: break;  // no loss of its own
+            case NakCause::discarded_lost: ++discarded_; break;  // no loss of its own
             default: ++places_[{Kind::undecided, {}, {}}]; break;
         }
 }
@@ -59,13 +59,14 @@ std::string LossPlace::words(const Place& place) const {
 
 std::string LossPlace::text() const {
     if (places_.empty()) return {};
-    if (places_.size() == 1) {
+    if (places_.size() == 1 && discarded_ == 0) {
         const auto& [place, count] = *places_.begin();
         if (place.kind == Kind::undecided) return ", lost or late is undecided";
         return fmt::format(", {}{}", count == 1 ? "" : "all ", words(place));
     }
     std::string out;
     for (const auto& [place, count] : places_) out += fmt::format(", {} {}", grouped(count), words(place));
+    if (discarded_ != 0) out += fmt::format(", {} discarded behind a lost one", grouped(discarded_));
     return out;
 }
 

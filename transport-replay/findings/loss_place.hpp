@@ -38,6 +38,7 @@ private:
     std::span<const CapturedHost> hosts_;
     bool unchecked_ = false;  // whether packets that passed this tap were intact is not known of all
     std::map<Place, std::uint64_t> places_;
+    std::uint64_t discarded_ = 0;  // behind one that was lost
 };
 
 // What timers waited for, as far as captures of several hosts tell: "; 2 of them because requests were lost between the tap of node1 and

@@ -232,14 +232,19 @@ void rnr_retries_exceeded(const Timeline& timeline, const Emit& emit) {
 
 namespace {
 
+// Of a gap that nothing filled: a READ that is missing takes several PSNs, and is one packet.
+bool may_be_fewer(const Way& way, const Recovery& episode) {
+    return episode.end == RecoveryEnd::open && episode.lost > 1 && way.messages[static_cast<std::size_t>(MessageKind::read)] != 0;
+}
+
 // With selective repeat every packet of a gap is asked for by a NAK of its own: one that none asked for was only late. So what a gap
 // has from the next PSN on that was asked for counts there.
-std::uint64_t lost_packets(const std::vector<const Recovery*>& episodes, bool selective) {
+std::uint64_t lost_packets(const Way& way, const std::vector<const Recovery*>& episodes, bool selective) {
     std::uint64_t lost = 0;
     for (std::size_t i = 0; i < episodes.size(); ++i) {
         const Recovery& episode = *episodes[i];
         if (episode.cause == NakCause::discarded_lost) continue;
-        std::uint32_t most = selective ? 1 : std::max(episode.lost, 1U);
+        std::uint32_t most = selective || may_be_fewer(way, episode) ? 1 : std::max(episode.lost, 1U);
         if (i + 1 < episodes.size())
             if (const std::int32_t next = episodes[i + 1]->psn - episode.psn; next > 0) most = std::min(most, static_cast<std::uint32_t>(next));
         lost += most;
@@ -264,7 +269,8 @@ void sequence_losses(const Timeline& timeline, bool selective, const Emit& emit)
         const std::uint64_t unkept = sum.episodes - std::min<std::uint64_t>(sum.episodes, heeded);
         const std::uint64_t events = episodes.size() + unkept;
         if (events == 0 || is_selective(episodes) != selective) continue;
-        const std::uint64_t lost = unkept + lost_packets(episodes, selective);
+        const std::uint64_t lost = unkept + lost_packets(found.way(), episodes, selective);
+        const bool at_least = std::ranges::any_of(episodes, [&](const Recovery* episode) { return may_be_fewer(found.way(), *episode); });
         const auto ignored = static_cast<std::uint64_t>(std::ranges::count_if(episodes, &Recovery::ignored_nak));
         const std::uint64_t undecided = events - sum.episodes - ignored;
         const LossPlace place(found, episodes, timeline.hosts);
@@ -283,8 +289,8 @@ void sequence_losses(const Timeline& timeline, bool selective, const Emit& emit)
               .connection = found.connection.uid,
               .packets = evidence(episodes),
               .count = events,
-              .summary = fmt::format("{} {} {} from {} ({}{}{}); {}.", who(found.to()), place.proven() ? "lost" : "missed",
-                                     counted(lost, "packet"), host(found.from()), counted(events, "event"), place.text(), bad, price),
+              .summary = fmt::format("{} {} {}{} from {} ({}{}{}); {}.", who(found.to()), place.proven() ? "lost" : "missed",
+                                     at_least ? "at least " : "", counted(lost, "packet"), host(found.from()), counted(events, "event"), place.text(), bad, price),
               .advice = loss_advice(found, place, corrupt != 0)});
     }
 }

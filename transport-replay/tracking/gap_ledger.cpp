@@ -16,8 +16,15 @@ void GapLedger::skip(Psn first, std::uint32_t count, const GapPassing& by, bool 
     if (count == 0) return;
     State& state = state_.made();
     state.counts.skipped += count;
-    state.ranges.push_back({first, count, corrupt, false, by});
+    state.ranges.push_back({first, count, corrupt, false, false, by});
     bound(state);
+}
+
+void GapLedger::skip_behind_read(Psn first, std::uint32_t count, const GapPassing& by) {
+    skip(first, count, by);
+    if (count == 0) return;
+    std::vector<Range>& ranges = state_.made().ranges;
+    if (!ranges.empty()) ranges.back().may_be_taken = true;
 }
 
 void GapLedger::leave_undecided(std::uint32_t count) {
@@ -160,6 +167,7 @@ void GapLedger::acknowledge(Psn end) {
         const auto known = static_cast<std::uint32_t>(std::min<std::int32_t>(end - range.first, static_cast<std::int32_t>(range.count)));
         // Asked for, and acknowledged without being seen again: the network lost it, and the tap missed that it came again.
         if (range.asked_for || range.corrupt) state.counts.network += known;
+        else if (range.may_be_taken) state.counts.undecided += known;
         else state.counts.tap += known;
         range.first = range.first + known;
         range.count -= known;

@@ -39,6 +39,8 @@ class GapLedger {
 public:
     // PSNs first .. first + count - 1 were due and did not come; `corrupt`: they came with a wrong ICRC.
     void skip(dissect::Psn first, std::uint32_t count, const GapPassing& by = {}, bool corrupt = false);
+    // Likewise, behind a corrupt request that may be a READ, which takes some of them (9.7.3.1).
+    void skip_behind_read(dissect::Psn first, std::uint32_t count, const GapPassing& by);
     // PSNs that are not there, and nobody knows whether they were due.
     void leave_undecided(std::uint32_t count);
 
@@ -83,6 +85,7 @@ private:
         std::uint32_t count = 0;
         bool corrupt = false;
         bool asked_for = false;
+        bool may_be_taken = false;  // by a READ before it
         GapPassing passing{};
     };
     using Ranges = std::vector<Range>;

@@ -13,6 +13,12 @@ namespace {
 
 bool awaits_response(Verb verb) { return verb == Verb::read_request || is_atomic(verb); }
 
+// Whether its requester sent it once more, and it was not overtaken.
+bool is_again(const RequestArrival& arrived) {
+    if (arrived.arrival == Arrival::repeated) return arrived.sending == Sending::unknown || arrived.sending == Sending::newest;
+    return arrived.arrival == Arrival::late && arrived.sending == Sending::newest;
+}
+
 }  // namespace
 
 NakWatch::Index NakWatch::find(Psn psn) const {
@@ -51,7 +57,9 @@ void NakWatch::passed_otherwise(const Observation& request, const RequestArrival
     const GapSides sides{std::exchange(last_id_, request.ip_id), request.ip_id, request.time};
     const bool newest = arrived.arrival == Arrival::in_order || arrived.arrival == Arrival::ahead;
     last_psn_ = request.psn;
+    const bool in_round = neighbours && last_behind_.before(due) && last_behind_ == again_behind_;
     const Psn behind = last_behind_ = newest ? stream.next() : arrived.behind;
+    if (is_again(arrived)) again_behind_ = behind;
     if (!started_ || arrived.arrival == Arrival::first || arrived.arrival == Arrival::restart) {
         started_ = true;
         expected_ = stream.next();
@@ -76,14 +84,15 @@ void NakWatch::passed_otherwise(const Observation& request, const RequestArrival
     Missing missing;
     missing.psn = expected_;
     // A requester that goes back sends every PSN again: one that does not pass between its neighbours is missing once more.
-    missing.of_round = arrived.arrival == Arrival::repeated && stream.waits_for(expected_);
+    missing.of_round = (arrived.arrival == Arrival::repeated || in_round) && stream.waits_for(expected_);
     missing.discarded = !missing.of_round && stream.waits_for(expected_);
     if (neighbours) missing.sides = sides;
     if (losses_->corrupt == expected_) missing.cause = NakCause::corrupt;
     remember(missing);
 }
 
-void NakWatch::filled(Psn psn, Instant time, const GapLedger::Filled& gap, GapFilling filling) {
+void NakWatch::filled(const Observation& request, Psn behind, const GapLedger::Filled& gap, GapFilling filling) {
+    const Psn psn = request.psn;
     Index index = find(psn);
     if (index == kNone) {
         if (filling != GapFilling::again || gap.corrupt) return;
@@ -98,12 +107,14 @@ void NakWatch::filled(Psn psn, Instant time, const GapLedger::Filled& gap, GapFi
     missing.in_gap = true;
     missing.asked_since = false;
     missing.answered.reset();
-    losses.filled = filling == GapFilling::again_unproven ? std::optional(Filled{psn, last_behind_, time}) : std::nullopt;
+    losses.filled = filling == GapFilling::again_unproven ? std::optional(Filled{psn, last_behind_, request.time}) : std::nullopt;
+    if (filling == GapFilling::again_unproven && !gap.corrupt)
+        losses.begun = Begun{losses.begun && losses.begun->behind == psn ? losses.begun->first : psn, psn, behind};
     missing.discarded = false;
     missing.asked_in_gap = gap.asked_for;
     missing.cause = gap.corrupt                           ? NakCause::corrupt
                     : filling == GapFilling::late           ? NakCause::late
-                    : filling == GapFilling::again_unproven ? NakCause::lost_or_late
+                    : filling == GapFilling::again_unproven ? NakCause::lost_or_late_alone
                     : filling == GapFilling::undecided      ? NakCause::undecided
                                                             : NakCause::lost_before_tap;
 }
@@ -140,12 +151,24 @@ NakWatch::Doubted NakWatch::doubted(Index index) {
 bool NakWatch::is_doubtful(Index index) const {
     if (index == kNone) return false;
     const Missing& missing = losses_->missing[index];
-    return missing.in_gap && missing.cause == NakCause::lost_or_late && !missing.asked_since;
+    const bool by_time = missing.cause == NakCause::lost_or_late || missing.cause == NakCause::lost_or_late_alone;
+    return missing.in_gap && by_time && !missing.asked_since;
+}
+
+// Whether what is sent again goes on behind what filled the gap: then a go-back began there.
+void NakWatch::goes_on(const Observation* request, bool repeated) {
+    Losses& losses = losses_.made();
+    const Begun begun = *std::exchange(losses.begun, std::nullopt);
+    if (request == nullptr || request->psn != begun.behind || !repeated) return;
+    for (Missing& missing : losses.missing)
+        if (missing.cause == NakCause::lost_or_late_alone && !missing.psn.before(begun.first) && missing.psn.before(begun.behind))
+            missing.cause = NakCause::lost_or_late;
 }
 
 NakWatch::Doubted NakWatch::doubt(const Observation* request, bool repeated) {
     if (!losses_.there()) return {};  // nothing is doubtful of which nothing was missing
     Losses& losses = losses_.made();
+    if (losses.begun && (request == nullptr || request->psn != losses.begun->last)) goes_on(request, repeated);
     if (losses.filled && (request == nullptr || request->psn != losses.filled->psn)) {
         const Filled filled = *std::exchange(losses.filled, std::nullopt);
         const Index index = find(filled.psn);

@@ -27,8 +27,9 @@ public:
     using Amended = std::vector<std::pair<std::uint32_t, NakCause>>;
     // Without identifications, what fills a gap may be its first sending, late, where it passes twice and nothing made its requester send
     // it twice: not another NAK, not silence, and it did not go back from there; or where a go-back that ran before goes on behind it as if
-    // it had not been there; or where what is sent again next comes after its answer. To be told of each request before passed(), and with
-    // nothing at the end. Whether that makes a loss undecided, one `asked_for`, and of which episodes.
+    // it had not been there; or where what is sent again next comes after its answer. That its requester went back there is shown by what
+    // it sends next: the PSNs behind it once more. To be told of each request before passed(), and with nothing at the end. Whether that
+    // makes a loss undecided, one `asked_for`, and of which episodes.
     struct Doubted {
         bool any = false;
         bool asked_for = false;
@@ -50,7 +51,7 @@ public:
     // A request that passed with a wrong ICRC: no responder takes it.
     void corrupted(dissect::Psn psn) { losses_.made().corrupt = psn; }
     // What filled the gap of that PSN; told before passed().
-    void filled(dissect::Psn psn, dissect::Instant time, const GapLedger::Filled& gap, GapFilling filling);
+    void filled(const Observation& request, dissect::Psn behind, const GapLedger::Filled& gap, GapFilling filling);
     // What had filled the gap of that PSN, taken for late, began a recovery.
     void was_again(dissect::Psn psn);
     // A request that had been on the wire before. Whether it is the first sending of its PSN, late, so that what was taken for
@@ -109,6 +110,7 @@ private:
     [[nodiscard]] NakCause decided(Index index) const;
     [[nodiscard]] Amended amended_from(Index index) const;
     [[nodiscard]] bool is_doubtful(Index index) const;
+    void goes_on(const Observation* request, bool repeated);
     [[nodiscard]] Doubted doubted(Index index);
     void remember(const Missing& missing);
     void passed_otherwise(const Observation& request, const RequestArrival& arrived, dissect::Psn due, const RequestStream& stream,
@@ -119,17 +121,25 @@ private:
     dissect::Instant last_{};  // of the requests
     dissect::Psn last_psn_;
     dissect::Psn last_behind_;
+    dissect::Psn again_behind_;  // behind the last request that was sent once more
     std::uint16_t last_id_ = 0;
     struct Filled {
         dissect::Psn psn;
         dissect::Psn due;  // behind the request before it
         dissect::Instant time{};
     };
+    // PSNs that filled gaps, one behind the other, as the start of a go-back.
+    struct Begun {
+        dissect::Psn first;
+        dissect::Psn last;
+        dissect::Psn behind;  // the last one
+    };
     // Of a flow of which anything was missing.
     struct Losses {
         std::optional<dissect::Psn> corrupt;  // the last one
         std::optional<dissect::Psn> twice;    // what passed just now, once more
         std::optional<Filled> filled;  // a gap by the last request, which may be its first sending or begin a go-back
+        std::optional<Begun> begun;    // by the last requests
         std::vector<Missing> missing;  // in the order in which they were missed
         std::array<std::uint32_t, kNakCauseNames.size()> forgotten{};  // by cause
     };

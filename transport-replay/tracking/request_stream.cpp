@@ -271,7 +271,7 @@ void RequestStream::drop_oldest(std::size_t most_open, std::vector<Message>& don
     }
 }
 
-RequestArrival RequestStream::send_corrupt(const Observation& request, std::uint32_t pmtu) {
+RequestArrival RequestStream::send_corrupt(const Observation& request) {
     constexpr std::int32_t kPlausible = 1024;  // farther, and the PSN itself is likely what is wrong
     if (!started_) {
         begin_at(request.psn);
@@ -280,7 +280,7 @@ RequestArrival RequestStream::send_corrupt(const Observation& request, std::uint
     const std::int32_t distance = request.psn - next_;
     if (distance >= kPlausible || distance < -kRestartDistance) return {};
     if (distance >= 0) {
-        next_ = request.psn + span_of(request, pmtu);
+        next_ = request.psn + 1;  // its length may be what is wrong
         return {.arrival = Arrival::ahead, .missing = static_cast<std::uint32_t>(distance)};
     }
     const bool there = waits_for(request.psn) || (answered_ && request.psn.before(acknowledged_));

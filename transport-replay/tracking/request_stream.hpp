@@ -71,7 +71,7 @@ public:
     RequestArrival send(const Observation& request, std::uint32_t pmtu, std::vector<Message>& done, std::size_t most_open = kMaxOpen);
 
     // A request whose ICRC is wrong: nobody took it, but its PSN was on the wire, unless that is what was corrupted.
-    RequestArrival send_corrupt(const Observation& request, std::uint32_t pmtu);
+    RequestArrival send_corrupt(const Observation& request);
 
     // An ACK (or NAK, RNR NAK) that acknowledges every SEND and WRITE up to and including `through`.
     Acknowledged acknowledge(dissect::Psn through, const Observation& answer, std::vector<Message>& done);

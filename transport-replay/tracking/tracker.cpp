@@ -217,7 +217,7 @@ void Tracker::take_corrupt(WayOf where, const Observation& observation, PacketRe
     Way& way = entry.connection.way(where.from());
     const Psn next = direction.requests.started() ? direction.requests.next() : observation.psn;
     ++way.requests;
-    const RequestArrival arrived = direction.requests.send_corrupt(observation, path_mtu(entry));
+    const RequestArrival arrived = direction.requests.send_corrupt(observation);
     direction.naks.corrupted(observation.psn);
     direction.watch.alive(observation.time);
     if (entry.connection.joined_by == JoinedBy::nothing)
@@ -260,6 +260,12 @@ bool Tracker::is_doubled(const Entry& entry, const Direction& direction, const O
     return is_acknowledged(entry.connection.service) && !direction.watch.open();
 }
 
+// PSNs that a request passed. Some of them may be those of a READ before them, of which nothing is known where it was corrupted.
+void Tracker::skip(Direction& direction, Psn first, std::uint32_t count, const GapPassing& by) {
+    if (direction.gaps.was_corrupt(first.previous())) direction.gaps.skip_behind_read(first, count, by);
+    else direction.gaps.skip(first, count, by);
+}
+
 // The disposition of a request's PSN into the counts.
 void Tracker::place(WayOf where, const Observation& observation, RequestArrival& arrived, Psn next, PacketRecord& record) {
     Entry& entry = entries_[where.index()];
@@ -279,7 +285,7 @@ void Tracker::place(WayOf where, const Observation& observation, RequestArrival&
         case Arrival::first:
         case Arrival::in_order: break;
         case Arrival::ahead:
-            direction.gaps.skip(Psn(observation.psn.value() - arrived.missing), arrived.missing, {sides, way.requests});
+            skip(direction, Psn(observation.psn.value() - arrived.missing), arrived.missing, {sides, way.requests});
             way.note(Oddity::gap, observation.frame);
             break;
         case Arrival::late: {
@@ -294,7 +300,7 @@ void Tracker::place(WayOf where, const Observation& observation, RequestArrival&
                                        : hears || !is_acknowledged(entry.connection.service) ? GapFilling::late
                                                                : GapFilling::undecided;
             const auto filled = direction.gaps.fill(observation.psn, filling);
-            if (filled) direction.naks.filled(observation.psn, observation.time, *filled, filling);
+            if (filled) direction.naks.filled(observation, arrived.behind, *filled, filling);
             direction.last_was_late = filling == GapFilling::late && filled;
             if (direction.last_was_late) note_late(way, observation, filled, arrived.sending == Sending::original);
             record.retransmission = filled && filled->corrupt;
@@ -453,10 +459,14 @@ void Tracker::finish_way(Entry& entry, End requester) {
     Gaps& responses = entry.connection.way(other(requester)).response_gaps;
     hand_on(entry, requester);
     if (direction.order.strays()) way.ordering().strays = true;
-    way.gaps = direction.gaps.counts(way.reorders());
     const auto causes = direction.naks.causes();
-    if (std::ranges::any_of(causes, [](std::uint64_t count) { return count != 0; }))
-        for (std::size_t i = 0; i < causes.size(); ++i) way.ordering().naks_of(settled(NakCause{static_cast<std::uint8_t>(i)}, way.reorders())) += causes[i];
+    const std::uint64_t alone = causes[static_cast<std::size_t>(NakCause::lost_or_late_alone)];
+    if (alone == 1) direction.gaps.was_late_or_lost(true);
+    way.gaps = direction.gaps.counts(way.reorders());
+    if (std::ranges::any_of(causes, [](std::uint64_t count) { return count != 0; })) {
+        way.ordering().alone = alone;
+        for (std::size_t i = 0; i < causes.size(); ++i) way.ordering().naks_of(settled(NakCause{static_cast<std::uint8_t>(i)}, way.reorders(), alone)) += causes[i];
+    }
     responses.undecided = responses.skipped - std::min(responses.skipped, responses.reordered + responses.network + responses.tap);
     responses.skipped = responses.reordered + responses.network + responses.tap + responses.undecided;
 }
@@ -530,7 +540,8 @@ Tracked Tracker::finish(const std::function<void()>& drain) {
     for (Recovery& recovery : tracked_.recoveries) {
         const auto connection = std::ranges::lower_bound(tracked_.connections, recovery.connection, {}, &Connection::uid);
         const bool known = connection != tracked_.connections.end() && connection->uid == recovery.connection;
-        recovery.cause = settled(recovery.cause, !known || connection->way(recovery.requester).reorders());
+        const Way* way = known ? &connection->way(recovery.requester) : nullptr;
+        recovery.cause = settled(recovery.cause, way == nullptr || way->reorders(), way == nullptr ? 0 : way->ordering().alone);
     }
     const auto order = [](const Recovery& r) { return std::tuple(r.time.begin(), r.connection, r.requester, r.psn.value()); };
     std::ranges::stable_sort(tracked_.recoveries, {}, order);

@@ -205,6 +205,7 @@ private:
     void take_corrupt(WayOf where, const Observation& observation, PacketRecord& record);
     void take_request(WayOf where, const Observation& observation, Repeated repeated, PacketRecord& record);
     void take_datagram(WayOf where, const Observation& observation);
+    static void skip(Direction& direction, dissect::Psn first, std::uint32_t count, const GapPassing& by);
     void place(WayOf where, const Observation& observation, RequestArrival& arrived, dissect::Psn next, PacketRecord& record);
     [[nodiscard]] Sending sending_of(Direction& direction, Way& way, const Observation& observation, Arrival arrival);
     void amend(const NakWatch::Amended& episodes);

@@ -279,10 +279,10 @@ TEST_CASE("the rest of a READ that is asked for is no retransmission, unless it 
 TEST_CASE("a corrupt request was on the wire, and its message is not") {
     Conversation c;
     c.send(kFirst, 1);
-    CHECK(c.stream.send_corrupt(c.packet(kMiddle, 2, kPmtu), kPmtu).arrival == Arrival::ahead);
+    CHECK(c.stream.send_corrupt(c.packet(kMiddle, 2, kPmtu)).arrival == Arrival::ahead);
     CHECK(c.send(kLast, 3).arrival == Arrival::in_order);
     CHECK(c.send(kMiddle, 2).arrival == Arrival::late);
-    CHECK(c.stream.send_corrupt(c.packet(kMiddle, 2, kPmtu), kPmtu).arrival == Arrival::repeated);
+    CHECK(c.stream.send_corrupt(c.packet(kMiddle, 2, kPmtu)).arrival == Arrival::repeated);
     CHECK(c.ack(3).messages == 1);
     CHECK(c.done[0].packets == 3);
 }
