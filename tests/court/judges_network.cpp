@@ -44,7 +44,7 @@ Octets lasting(const Record& record, const Wire& wire) {
 void icrc_wrong(Hearing& hearing) {
     if (const auto said = hearing.take("^The ICRC is not judged: it is wrong in " + kNumber + " of " + kNumber + " RDMA packets?"))
         return icrc_not_judged(hearing, *said);
-    if (const auto said = hearing.take("^" + kNumber + " packets? outside of any connection (?:has|have) a wrong ICRC")) {
+    if (const auto said = hearing.take("^" + kNumber + " packets? outside of any connection(?:, or recorded by a tap that is not followed,)? (?:has|have) a wrong ICRC")) {
         const auto wrong = std::ranges::count(hearing.wires(), false, &Wire::icrc_right);
         return hearing.at_most("wrong ICRCs", count_of((*said)[1]).value_or(0), static_cast<std::uint64_t>(wrong));
     }

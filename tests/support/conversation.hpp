@@ -29,6 +29,8 @@ public:
     void set_up() { tracker_.connect(attempt_); }
     void take_down() { tracker_.release(attempt_); }
     void wait(dissect::Duration time) { tracker_.advance(now_ = now_ + time); }
+    // From now on the first host counts its packets, from this one on.
+    void count_from(std::uint16_t identification) { identification_ = identification; }
 
     void send(std::uint32_t psn, transport::Repetition repetition = transport::Repetition::none) {
         observe(made(1, 2, 500, kRcSendOnly, psn), repetition);
@@ -84,6 +86,7 @@ private:
         packet.opcode = static_cast<dissect::Opcode>(opcode);
         packet.psn = dissect::Psn(psn);
         packet.payload_length = 16;
+        if (identification_ != 0 && from == 1) packet.ip_id = identification_++;
         return packet;
     }
     void observe(const transport::Observation& packet, transport::Repetition repetition = transport::Repetition::none) {
@@ -94,6 +97,7 @@ private:
     transport::Tracker tracker_{false};
     dissect::Instant now_{1'000'000'000};
     std::uint64_t frames_ = 0;
+    std::uint16_t identification_ = 0;
 };
 
 }  // namespace qps::tests

@@ -1,5 +1,6 @@
 // Findings about what the network did to the order, the number and the bits of packets.
 #include <transport-replay/findings/draw.hpp>
+#include <transport-replay/findings/evidence.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/words.hpp>
 
@@ -22,6 +23,7 @@ struct Sender {
     std::uint64_t packets = 0;
     std::uint64_t corrupt = 0;
     std::uint64_t answered = 0;  // answers to it
+    std::uint64_t damaged = 0;   // likewise, with a wrong ICRC themselves
     std::uint64_t asked = 0;     // requests to it
     std::uint64_t ways = 0;      // with wrong ones
     bool deaf = true;            // nothing that was sent to it was captured
@@ -48,7 +50,9 @@ std::map<Address, Sender> senders(const Timeline& timeline) {
             sender.corrupt += way.corrupt;
             sender.asked += back.requests;
             sender.deaf &= timeline.quality.only_heard(connection.end(end).address, connection.end(other(end)).address);
-            sender.answered += back.packets - std::min(back.packets, back.requests + back.corrupt);
+            const std::uint64_t answers = back.packets - std::min(back.packets, back.requests), intact = std::min(answers, answers_of(back));
+            sender.answered += intact;
+            sender.damaged += answers - intact;
             for (const dissect::FrameIndex frame : way.frames(Oddity::corrupt)) sender.frames.push_back(frame);
             if (way.corrupt == 0 || sender.ways++ != 0) continue;
             sender.connection = connection.uid;
@@ -84,6 +88,13 @@ FindingDraft draft_of(const Address& address, const Sender& sender) {
         draft.summary += ", and nothing that was sent to it was captured: whether it computes them wrongly or the tap saw them before the "
                          "NIC added the ICRC is undecided.";
         draft.advice = "Capture both directions, at a mirror port.";
+    } else if (sender.damaged != 0) {
+        draft.party = Party::undecided;
+        draft.severity = Severity::warning;
+        draft.summary += fmt::format(", and so have the answers to it ({}): whether both ends compute them wrongly, or the tap saw packets before "
+                                     "the NIC added the ICRC, or they were changed afterwards, is undecided.",
+                                     grouped(sender.damaged));
+        draft.advice = "Capture at a mirror port; without `--icrc check`, packets are analysed as if such ICRCs were right.";
     } else {
         draft.party = sender.asked != 0 ? Party::responder : Party::requester;
         draft.severity = Severity::error;
@@ -145,7 +156,8 @@ void icrc_wrong(const Timeline& timeline, const Emit& emit) {
     if (reported || timeline.quality.icrc_bad == 0) return;
     emit({.party = Party::undecided,
           .count = timeline.quality.icrc_bad,
-          .summary = fmt::format("{} outside of any connection {} a wrong ICRC.", counted(timeline.quality.icrc_bad, "packet"),
+          .summary = fmt::format("{} {} {} a wrong ICRC.", counted(timeline.quality.icrc_bad, "packet"),
+                                 timeline.quality.left_out != 0 ? "outside of any connection, or recorded by a tap that is not followed," : "outside of any connection",
                                  timeline.quality.icrc_bad == 1 ? "has" : "have"),
           .advice = "List them (`qpscope packets -Y 'rdma.icrc.status == bad'`) and check what they have in common."});
 }

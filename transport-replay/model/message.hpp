@@ -52,6 +52,8 @@ struct Message {
     std::uint8_t passes = 0;         // how often it showed
     bool doubled = false;            // its request, on the way
     bool restarting = false;         // of a READ asked for again: responses of the earlier request may still come
+    std::uint32_t ahead = 0;         // and responses behind the one that was due that passed since, and were not taken
+    dissect::Psn ahead_to;           // the last of them
     std::uint16_t newest_ip_id = 0;  // of its responses, 0: without
 
     [[nodiscard]] bool covers(dissect::Psn psn) const { return !psn.before(first) && !last.before(psn); }
@@ -63,6 +65,10 @@ struct Message {
     // FLUSH and ATOMIC WRITE are answered by a READ response of no bytes (A19); implementations that acknowledge are believed.
     [[nodiscard]] bool may_have_response() const {
         return has_response() || verb == dissect::Verb::flush || verb == dissect::Verb::atomic_write;
+    }
+    // How many of `count` responses from the one that is due on did not pass, as far as known.
+    [[nodiscard]] std::uint32_t not_passed(std::uint32_t count) const {
+        return ahead == 0 || ahead_to.before(response_next) ? count : count - (count < ahead ? count : ahead);
     }
     [[nodiscard]] std::uint32_t span() const { return static_cast<std::uint32_t>(last - first) + 1; }
 };

@@ -30,6 +30,7 @@ void advance(std::uint32_t& head, std::uint16_t id) {
 constexpr std::uint32_t kFarBehind = 32;
 constexpr std::uint32_t kMuchNearer = 8;
 constexpr Duration kLongestDelay{250'000};  // of a path
+constexpr Duration kLongestPause{4'000'000};  // of a requester that goes on
 
 }  // namespace
 
@@ -48,11 +49,23 @@ bool CopyFilter::is_other_tap(const Observation& observation, std::uint64_t way)
     return std::ranges::any_of(found, [&](const OtherTap& tap) { return part(label, tap.mask) == tap.label; });
 }
 
+// The lowest bit tells PSNs and identifications of a flow apart.
+std::uint64_t CopyFilter::place_of(const Observation& observation, bool counted) {
+    return std::max<std::uint64_t>((FlowHash{}(observation.flow) & ~std::uint64_t{1}) | (counted ? 0U : 1U), 2);
+}
+
+// A counter passes 0.
+bool CopyFilter::is_counted(const Observation& observation) const {
+    if (observation.ip_id != 0) return true;
+    const std::uint64_t place = place_of(observation, true);
+    return heads_[place % kHeads].flow == place;
+}
+
 // `count` is that of the sender, or the PSN where it does not count.
-CopyFilter::Heads& CopyFilter::heads_of(const Observation& observation, std::uint16_t count) {
-    const std::uint64_t flow = std::max<std::uint64_t>((FlowHash{}(observation.flow) & ~std::uint64_t{1}) | (observation.ip_id == 0 ? 1U : 0U), 2);
-    Heads& heads = heads_[flow % kHeads];  // the lowest bit tells PSNs and identifications of a flow apart
-    if (heads.flow != flow) heads = {.flow = flow, .first = count, .second = count, .newest = {}, .recorded = 0, .first_time = {}, .second_time = {}};
+CopyFilter::Heads& CopyFilter::heads_of(const Observation& observation, std::uint16_t count, bool counted) {
+    const std::uint64_t place = place_of(observation, counted);
+    Heads& heads = heads_[place % kHeads];
+    if (heads.flow != place) heads = {.flow = place, .first = count, .second = count, .second_began = false, .newest = {}, .recorded = 0, .first_time = {}, .second_time = {}};
     return heads;
 }
 
@@ -60,13 +73,14 @@ CopyFilter::Heads& CopyFilter::heads_of(const Observation& observation, std::uin
 bool CopyFilter::follows_second_tap(const Observation& observation, Duration apart, bool copy) {
     if (observation.kind != ObservationKind::transport || !info(observation.opcode).request) return false;
     const auto psn = static_cast<std::uint16_t>(observation.psn.value());
-    Heads& heads = heads_of(observation, psn);
+    Heads& heads = heads_of(observation, psn, false);
     if (copy) {
         advance(heads.second, psn);
         heads.second_time = observation.time;
         return false;
     }
-    const bool here = heads.second_time && observation.time - *heads.second_time <= kLongestDelay && distance(psn, heads.second) <= kFarBehind;
+    const Duration pause = std::max(kLongestDelay, std::min(kLongestPause, Duration{std::to_underlying(magnitude(apart)) / 4}));
+    const bool here = heads.second_time && observation.time - *heads.second_time <= pause && distance(psn, heads.second) <= kFarBehind;
     const auto idle = heads.first_time ? observation.time - *heads.first_time : Duration{};
     const bool beyond = static_cast<std::int16_t>(static_cast<std::uint16_t>(heads.first) - psn) >= static_cast<std::int16_t>(kFarBehind);
     if (here && (beyond || idle + idle >= magnitude(apart)) && magnitude(apart) > kLongestDelay) return true;
@@ -76,12 +90,13 @@ bool CopyFilter::follows_second_tap(const Observation& observation, Duration apa
 }
 
 // A packet that was not seen before. Of one that the network delayed on its way to the first tap the next one has just passed.
-bool CopyFilter::is_of_second_tap(const Heads& heads, const Observation& observation, Duration apart) {
+bool CopyFilter::is_of_second_tap(const Heads& heads, const Observation& observation, Duration apart) const {
     const std::uint32_t from_first = distance(observation.ip_id, heads.first), from_second = distance(observation.ip_id, heads.second);
-    if (static_cast<std::int32_t>(heads.first - heads.second) >= static_cast<std::int32_t>(kFarBehind) && kMuchNearer * from_second < from_first) return true;
+    if (heads.second_began && static_cast<std::int32_t>(heads.first - heads.second) >= static_cast<std::int32_t>(kFarBehind) && kMuchNearer * from_second < from_first) return true;
     const auto kept = std::span(heads.newest).first(std::min<std::size_t>(heads.recorded, heads.newest.size()));
     const Passed* next = nullptr;
-    bool reaches_back = false;
+    const std::uint64_t uncounted = place_of(observation, false);  // where the flow began with the count of 0
+    bool reaches_back = heads_[uncounted % kHeads].flow == uncounted;
     for (const Passed& one : kept) {
         const auto ahead = static_cast<std::int16_t>(one.ip_id - observation.ip_id);
         reaches_back |= ahead < 0;
@@ -100,12 +115,13 @@ CopyFilter::Copy CopyFilter::came_before(const Observation& observation, const R
     Waiting* original = nullptr;
     bool same_datagram = false;
     Duration nearest = offset.tolerance;
+    const bool counted = is_counted(observation);
     for (Set* set : sets)
         for (Waiting& one : set->waiting) {
             if (worth(one) < worth(*place)) place = &one;
             if (one.key != key) continue;
             // A sender that counts its identification on sends no datagram twice: a second recording is a copy.
-            same_datagram |= observation.ip_id != 0;
+            same_datagram |= counted;
             const Duration wrong = magnitude(observation.time - one.time - offset.at(one.time));
             if (one.met != 0 || wrong > nearest) continue;
             nearest = wrong;
@@ -114,16 +130,20 @@ CopyFilter::Copy CopyFilter::came_before(const Observation& observation, const R
     if (original != nullptr) original->met = 1;
     const bool doubtful = twice.doubtful_way != 0;
     const bool copy = original != nullptr || (same_datagram && !doubtful);
-    if (observation.ip_id != 0 && !doubtful) {
-        Heads& heads = heads_of(observation, observation.ip_id);
+    if (counted && !doubtful) {
+        Heads& heads = heads_of(observation, observation.ip_id, true);
         const bool of_second_tap = !copy && is_of_second_tap(heads, observation, offset.at(observation.time));
         // What the network doubled may be either tap's.
-        if (original != nullptr || of_second_tap) advance(heads.second, observation.ip_id);
-        else if (!copy) advance(heads.first, observation.ip_id);
+        if (original != nullptr || of_second_tap) {
+            heads.second_began |= original != nullptr;
+            advance(heads.second, observation.ip_id);
+        } else if (!copy) {
+            advance(heads.first, observation.ip_id);
+        }
         if (!copy && !of_second_tap) heads.newest[heads.recorded++ % heads.newest.size()] = {observation.ip_id, observation.time};
         if (of_second_tap) return Copy::yes;
     }
-    const bool perhaps = observation.ip_id == 0 && !doubtful && follows_second_tap(observation, offset.at(observation.time), copy);
+    const bool perhaps = !counted && !doubtful && follows_second_tap(observation, offset.at(observation.time), copy);
     if (copy) return doubtful ? Copy::perhaps : Copy::yes;
     if (place->key != 0 && place->met == 0) ++displaced_;
     *place = {.key = key & kKnownKeyMask, .met = 0, .time = observation.time};

@@ -57,15 +57,18 @@ private:
     struct Heads {
         std::uint64_t flow = 0;  // 0: nobody
         std::uint32_t first = 0, second = 0;
+        bool second_began = false;  // a copy came
         std::array<Passed, 32> newest{};  // of the first tap, in a ring
         std::uint32_t recorded = 0;
         std::optional<dissect::Instant> first_time, second_time;  // of these, by PSN
     };
     static constexpr std::size_t kHeads = 1024;
 
-    [[nodiscard]] Heads& heads_of(const Observation& observation, std::uint16_t count);
+    [[nodiscard]] static std::uint64_t place_of(const Observation& observation, bool counted);
+    [[nodiscard]] bool is_counted(const Observation& observation) const;
+    [[nodiscard]] Heads& heads_of(const Observation& observation, std::uint16_t count, bool counted);
     [[nodiscard]] bool follows_second_tap(const Observation& observation, dissect::Duration apart, bool copy);
-    [[nodiscard]] static bool is_of_second_tap(const Heads& heads, const Observation& observation, dissect::Duration apart);
+    [[nodiscard]] bool is_of_second_tap(const Heads& heads, const Observation& observation, dissect::Duration apart) const;
     [[nodiscard]] bool is_other_tap(const Observation& observation, std::uint64_t way) const;
     [[nodiscard]] Copy came_before(const Observation& observation, const RecordedTwice& twice);
 

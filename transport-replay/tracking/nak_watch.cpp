@@ -132,7 +132,20 @@ NakWatch::LateAfterAll NakWatch::late_after_all(const Observation& request, cons
     });
     if (taken == missing.end() || !order.is_original(taken->sides, request.ip_id, request.time)) return {};
     taken->cause = NakCause::late;
-    return {true, taken->in_gap, taken->asked_in_gap, amended_from(static_cast<Index>(taken - missing.begin()))};
+    return {true, taken->in_gap, taken->asked_in_gap, amended_from(static_cast<Index>(taken - missing.begin())), episode_with(*taken)};
+}
+
+// A NAK names the first PSN of a gap, and asks for those behind it.
+std::optional<std::uint32_t> NakWatch::episode_with(const Missing& missing) const {
+    if (!missing.asked_in_gap || missing.asked) return std::nullopt;
+    std::optional<std::uint32_t> nearest;
+    Psn psn;
+    for (const Missing& one : losses_->missing) {
+        if (!one.asked || one.episode == kNoEpisode || !one.psn.before(missing.psn) || (nearest && one.psn.before(psn))) continue;
+        nearest = one.episode;
+        psn = one.psn;
+    }
+    return nearest;
 }
 
 NakWatch::Amended NakWatch::amended_from(Index index) const {
@@ -206,6 +219,11 @@ bool NakWatch::was_asked(Psn psn) const {
 
 void NakWatch::note_episode(Psn psn, std::uint32_t episode) {
     if (const Index index = find(psn); index != kNone) losses_.made().missing[index].episode = episode;
+}
+
+void NakWatch::perhaps_again(Psn psn) {
+    if (!losses_.there()) return;
+    if (const Index index = find(psn); index != kNone) losses_.made().missing[index].sent_twice = true;
 }
 
 void NakWatch::acknowledged(Psn end, Instant time) {

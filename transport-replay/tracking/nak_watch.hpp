@@ -61,11 +61,15 @@ public:
         bool in_gap = false;  // of the ledger
         bool asked_for = false;
         Amended episodes{};
+        std::optional<std::uint32_t> one_less;  // the episode that was handed out of a NAK before it, which asked for it as well
     };
     [[nodiscard]] LateAfterAll late_after_all(const Observation& request, const SendingOrder& order);
 
     // Whether a request that had been on the wire before may be the first sending of its PSN, by what may be chance.
     [[nodiscard]] bool may_be_late(const Observation& request) const;
+
+    // Perhaps that PSN was sent again, or another tap recorded it.
+    void perhaps_again(dissect::Psn psn);
 
     // The responder has everything before `end`.
     void acknowledged(dissect::Psn end, dissect::Instant time);
@@ -109,6 +113,7 @@ private:
     [[nodiscard]] Index find(dissect::Psn psn) const;
     [[nodiscard]] NakCause decided(Index index) const;
     [[nodiscard]] Amended amended_from(Index index) const;
+    [[nodiscard]] std::optional<std::uint32_t> episode_with(const Missing& missing) const;
     [[nodiscard]] bool is_doubtful(Index index) const;
     void goes_on(const Observation* request, bool repeated);
     [[nodiscard]] Doubted doubted(Index index);

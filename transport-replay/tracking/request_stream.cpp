@@ -212,6 +212,7 @@ RequestArrival RequestStream::repeat(const Observation& request) {
         run.passes = 0;
         run.passed_last = {};
         run.restarting = true;
+        run.ahead = 0;
         run.response_next = request.psn;
     }
     return arrived;
@@ -348,7 +349,7 @@ RequestStream::Index RequestStream::pass(Index index, std::optional<Instant> ask
         ++run.passes;
     }
     if (run.passes == kProven || (run.passes == kConvincing && answer.time - *run.passed >= kConvincingTime)) {
-        const auto tail = static_cast<std::uint32_t>(run.last + 1 - run.response_next);
+        const std::uint32_t tail = run.not_passed(static_cast<std::uint32_t>(run.last + 1 - run.response_next));
         run.missing += tail;
         result.unseen_tail += tail;
         result.unseen_responses += run.missing;

@@ -295,8 +295,11 @@ void Tracker::place(WayOf where, const Observation& observation, RequestArrival&
             const bool hears = entry.connection.joined_by != JoinedBy::nothing &&
                                (!gap || observation.time - gap->passing.sides.time <= SendingOrder::kLatest);
             const bool asked = gap && gap->asked_for;
+            // What passed twice before it may be the start of a go-back that this one goes on with.
+            const bool doubled_before = direction.last_was_doubled;
             const GapFilling filling = !unknown                ? sent.again ? GapFilling::again : GapFilling::late
                                        : sent.again || asked   ? GapFilling::again_unproven
+                                       : doubled_before ? GapFilling::undecided
                                        : hears || !is_acknowledged(entry.connection.service) ? GapFilling::late
                                                                : GapFilling::undecided;
             const auto filled = direction.gaps.fill(observation.psn, filling);
@@ -326,6 +329,7 @@ void Tracker::place(WayOf where, const Observation& observation, RequestArrival&
     if (arrived.sending == Sending::unknown)
         direction.order.follow(observation.psn, stands_last ? direction.requests.next() : arrived.behind, observation.time,
                                has_response(observation.opcode) ? Duration{} : kSlowestReaction);  // implied NAKs are not told apart
+    direction.last_was_doubled = false;
     doubt_losses(direction, &observation, arrived.arrival == Arrival::repeated && arrived.sending == Sending::unknown);
     direction.naks.passed(observation, arrived, next, direction.requests, direction.order);
     if (!record.retransmission) return;
@@ -347,6 +351,7 @@ void Tracker::take_request(WayOf where, const Observation& observation, Repeated
         ++way.retransmitted;
         way.retransmitted_bytes += observation.wire_length;
         direction.watch.perhaps_sent();
+        direction.naks.perhaps_again(observation.psn);
         return;
     }
     if (repeated == Repeated::soon && is_doubled(entry, direction, observation)) {
@@ -357,6 +362,7 @@ void Tracker::take_request(WayOf where, const Observation& observation, Repeated
         if (observation.ip_id != 0 && direction.order.counts()) way.doubled.add(way.requests);
         way.note(Oddity::duplicated, observation.frame);
         direction.requests.doubled(observation.psn);
+        direction.last_was_doubled = observation.ip_id == 0;
         way.retransmitted_bytes += observation.wire_length;
         return;
     }

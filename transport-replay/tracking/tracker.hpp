@@ -147,6 +147,7 @@ private:
         Classes classes;
         GapLedger gaps;
         bool last_was_late = false;       // and counted so
+        bool last_was_doubled = false;    // or its requester went back: only haste told
         std::array<Good, 2> last_good;    // of the last two R_Keys
         dissect::Duration best_answer{};  // from the last packet of a message to its answer, at the quickest; 0: not known
     };

@@ -53,6 +53,8 @@ Sending Tracker::sending_of(Direction& direction, Way& way, const Observation& o
     } else if (const auto after_all = direction.naks.late_after_all(observation, direction.order); after_all.late) {
         if (after_all.in_gap) direction.gaps.was_late(after_all.asked_for);
         amend(after_all.episodes);
+        if (after_all.one_less)
+            if (Recovery& recovery = tracked_.recoveries[*after_all.one_less]; recovery.lost > 1) --recovery.lost;
         direction.watch.late_original(observation, after_all.asked_for);
         return Sending::original;
     }

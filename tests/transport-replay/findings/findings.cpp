@@ -200,6 +200,26 @@ TEST_CASE("losses beside wrong ICRCs are put down to corruption") {
     CHECK(one(timeline, "icrc-wrong").connection == ConnectionId{1});
 }
 
+TEST_CASE("not all events are losses where some packets were discarded behind one that was lost") {
+    Timeline timeline = healthy();
+    add_recovery(timeline, RecoveryKind::sequence_nak).cause = NakCause::corrupt;
+    add_recovery(timeline, RecoveryKind::sequence_nak).cause = NakCause::corrupt;
+    CHECK(says(one(timeline, "go-back-n-loss").summary, "(2 events, all corrupted before this tap"));
+    add_recovery(timeline, RecoveryKind::sequence_nak).cause = NakCause::discarded_lost;
+    CHECK(says(one(timeline, "go-back-n-loss").summary, "(3 events, 2 corrupted before this tap, 1 discarded behind a lost one"));
+}
+
+TEST_CASE("of a gap that nothing filled one packet is known to be missing where READs take several PSNs") {
+    Timeline timeline = healthy();
+    Recovery& episode = add_recovery(timeline, RecoveryKind::sequence_nak);
+    episode.lost = 8;
+    CHECK(says(one(timeline, "go-back-n-loss").summary, "lost 8 packets"));
+    episode.end = RecoveryEnd::open;
+    CHECK(says(one(timeline, "go-back-n-loss").summary, "lost 8 packets"));
+    timeline.connections[0].ways[0].messages[static_cast<std::size_t>(MessageKind::read)] = 3;
+    CHECK(says(one(timeline, "go-back-n-loss").summary, "lost at least 1 packet from"));
+}
+
 TEST_CASE("ICRC: all packets of a sender wrong is a sender's fault, or the capture's where they are answered") {
     Timeline timeline = healthy();
     Way& a = timeline.connections[0].ways[0];
@@ -211,10 +231,23 @@ TEST_CASE("ICRC: all packets of a sender wrong is a sender's fault, or the captu
         CHECK(finding.severity == Severity::error);
         CHECK(finding.party == Party::requester);
     }
+    SECTION("its answers are wrong as well") {
+        Way& b = timeline.connections[0].ways[1];
+        b = {};
+        b.packets = b.corrupt = 50;
+        const Finding& finding = one(timeline, "icrc-wrong");
+        CHECK(finding.severity == Severity::warning);
+        CHECK(finding.party == Party::undecided);
+        CHECK(says(finding.summary, "and so have the answers to it (50)"));
+        CHECK_FALSE(says(finding.summary, "nothing is answered"));
+    }
     SECTION("outside of connections") {
         timeline.connections.clear();
         timeline.quality.icrc_bad = 3;
         CHECK(one(timeline, "icrc-wrong").party == Party::undecided);
+        CHECK(says(one(timeline, "icrc-wrong").summary, "3 packets outside of any connection have"));
+        timeline.quality.left_out = 100;
+        CHECK(says(one(timeline, "icrc-wrong").summary, "or recorded by a tap that is not followed, have"));
     }
     SECTION("none in the capture is right: nothing to judge them by") {
         timeline.quality.icrc_bad = std::exchange(timeline.quality.icrc_good, 0);

@@ -179,3 +179,114 @@ TEST_CASE("a queue pair that stands in one corrupt packet alone is nobody's part
     CHECK(connections(CrcStatus::good) == 1);
     CHECK(connections(CrcStatus::bad) == 2);
 }
+
+TEST_CASE("what is sent again alone after its NAK may have been late and the NAK lost, which hardly happens twice") {
+    for (const bool twice : {false, true}) {
+        Conversation said = begun();
+        for (std::uint32_t psn = 51; psn < (twice ? 55U : 53U); psn += 2) {
+            said.send(psn + 1);
+            said.ask_again(psn);
+            said.send(psn);
+            said.acknowledge(psn + 1);
+        }
+        const Tracked tracked = said.finish();
+        REQUIRE(tracked.recoveries.size() == (twice ? 2U : 1U));
+        for (const Recovery& one : tracked.recoveries) CHECK(one.cause == (twice ? NakCause::lost_before_tap : NakCause::undecided));
+        CHECK(tracked.connections.front().ways[0].gaps.network == (twice ? 2U : 0U));
+    }
+}
+
+TEST_CASE("a go-back begins with all of a gap, and goes on behind it") {
+    Conversation said = begun();
+    said.send(53);
+    said.ask_again(51);
+    for (const std::uint32_t psn : {51U, 52U, 53U}) said.send(psn);
+    said.acknowledge(53);
+    CHECK(cause_of_first(said.finish()) == NakCause::lost_before_tap);
+}
+
+TEST_CASE("what a go-back passed over was missed in it, not discarded the first time") {
+    Conversation said = begun();
+    said.count_from(10);
+    for (std::uint32_t psn = 51; psn < 55; ++psn) said.send(psn);
+    said.acknowledge(54);
+    said.count_from(15);  // 55 is lost
+    said.send(56);
+    said.send(57);
+    said.ask_again(55);
+    said.send(55);
+    said.send(56);
+    said.count_from(20);  // 57 is lost, once more
+    said.send(58);
+    said.ask_again(57);
+    said.send(57);
+    said.send(58);
+    said.acknowledge(58);
+    const Tracked tracked = said.finish();
+    REQUIRE(tracked.recoveries.size() == 2);
+    CHECK(tracked.recoveries[0].cause == NakCause::lost_before_tap);
+    CHECK(tracked.recoveries[1].cause != NakCause::discarded_lost);
+}
+
+TEST_CASE("a packet of a gap that comes late after all is one loss less, though the NAK named another one") {
+    Conversation said = begun();
+    said.count_from(10);
+    for (std::uint32_t psn = 51; psn < 55; ++psn) said.send(psn);
+    said.acknowledge(54);
+    said.count_from(16);  // 55 and 56 are not there yet
+    said.send(57);
+    said.ask_again(55);
+    for (const std::uint32_t psn : {55U, 56U, 57U}) said.send(psn);
+    said.acknowledge(57);
+    said.send(58);
+    said.acknowledge(58);
+    said.count_from(15);
+    said.send(56);
+    const Tracked tracked = said.finish();
+    REQUIRE(tracked.recoveries.size() == 1);
+    CHECK(tracked.recoveries.front().lost == 1);
+    CHECK(tracked.connections.front().ways[0].gaps.network == 1);
+}
+
+TEST_CASE("a gap that is filled behind requests that came twice may be part of a go-back whose reason was not captured") {
+    for (const bool doubled : {false, true}) {
+        Conversation said = begun();
+        for (const std::uint32_t psn : {51U, 52U, 54U}) said.send(psn);
+        if (doubled)
+            for (const std::uint32_t psn : {51U, 52U}) said.send(psn, Repetition::ambiguous);
+        said.send(53);
+        said.acknowledge(54);
+        const Gaps gaps = said.finish().connections.front().ways[0].gaps;
+        CHECK(gaps.reordered == (doubled ? 0U : 1U));
+        CHECK(gaps.undecided == (doubled ? 1U : 0U));
+    }
+}
+
+TEST_CASE("a NAKed packet that perhaps was sent again was not late behind the tap") {
+    for (const bool perhaps : {false, true}) {
+        Conversation said = begun();
+        said.send(51);
+        said.send(52);
+        said.wait(microseconds(20));
+        said.ask_again(51);
+        if (perhaps) said.send(51, Repetition::perhaps_other_tap);
+        said.acknowledge(52);
+        CHECK((cause_of_first(said.finish()) == NakCause::late_behind_tap) == !perhaps);
+    }
+}
+
+TEST_CASE("a response behind the one that is due passed the tap, though its requester did not take it") {
+    Conversation said = begun();
+    said.read(51, 3 * 1024);
+    said.respond(kResponseFirst, 51, 1024);
+    said.respond(kResponseLast, 53, 1024);
+    said.read(52, 2 * 1024);
+    said.respond(kResponseLast, 53, 1024);  // 52 is missing once more
+    for (std::uint32_t psn = 54; psn < 60; ++psn) {
+        said.wait(microseconds(2'000));
+        said.send(psn);
+        said.acknowledge(psn);
+    }
+    const Gaps& gaps = said.finish().connections.front().ways[1].response_gaps;
+    CHECK(gaps.network + gaps.tap + gaps.undecided == 2);
+}

@@ -1,5 +1,6 @@
 // Requests put in order: messages from packets that come in order, late, twice, or not at all.
 #include <tests/support/catch.hpp>
+#include <transport-replay/tracking/gap_ledger.hpp>
 #include <transport-replay/tracking/request_stream.hpp>
 
 using namespace qps::dissect;
@@ -285,6 +286,30 @@ TEST_CASE("a corrupt request was on the wire, and its message is not") {
     CHECK(c.stream.send_corrupt(c.packet(kMiddle, 2, kPmtu)).arrival == Arrival::repeated);
     CHECK(c.ack(3).messages == 1);
     CHECK(c.done[0].packets == 3);
+}
+
+TEST_CASE("how many PSNs a corrupt READ takes is not known: its length may be what is wrong") {
+    Conversation c;
+    c.send(kOnly, 1);
+    Observation corrupt = c.packet(kRead, 2, 0);
+    corrupt.access = RemoteAccess{0x1000, Rkey{7}, 0x4000'0400};
+    CHECK(c.stream.send_corrupt(corrupt).arrival == Arrival::ahead);
+    CHECK(c.stream.next() == Psn(3));
+    CHECK(c.send(kOnly, 4).missing == 1);
+    CHECK(c.read(2, 2 * kPmtu).arrival == Arrival::late);
+    CHECK(c.stream.next() == Psn(5));
+}
+
+TEST_CASE("PSNs behind a corrupt request, which may be a READ, are not missed by the tap where they are acknowledged") {
+    for (const bool behind_read : {false, true}) {
+        GapLedger gaps;
+        gaps.skip(Psn(2), 1, {}, true);
+        if (behind_read) gaps.skip_behind_read(Psn(3), 2, {});
+        else gaps.skip(Psn(3), 2);
+        gaps.acknowledge(Psn(6));
+        CHECK(gaps.counts(false).tap == (behind_read ? 0U : 2U));
+        CHECK(gaps.counts(false).undecided == (behind_read ? 2U : 0U));
+    }
 }
 
 TEST_CASE("a queue pair that began anew has nothing to do with the READs of the one before") {

@@ -103,6 +103,40 @@ TEST_CASE("what the second tap alone recorded goes with the rest of it") {
     CHECK(copies(learn(near), near) == 399);
 }
 
+TEST_CASE("before the second tap recorded anything a packet that is far behind is the first tap's") {
+    auto all = conversation(200, true);
+    const auto late = [](const Observation& one) { return one.psn == Psn(4) && one.flow.source == kA; };
+    const auto delayed = std::ranges::find_if(all, late);
+    Observation original = *delayed;
+    all.erase(delayed);
+    original.time = original.time + Duration{4'130 * kMicrosecond};  // forty requests later
+    all.push_back(original);
+    std::ranges::stable_sort(all, {}, &Observation::time);
+    all = with_copies(all, 10 * kMillisecond);
+    CopyFilter filter(learn(all));
+    std::size_t seen = 0;
+    for (const Observation& one : all) {
+        const bool copy = filter.is_copy(one);
+        if (late(one)) CHECK(copy == (seen++ != 0));
+    }
+}
+
+TEST_CASE("a sender that counts passes 0, and begins with it") {
+    auto all = conversation(200, true);
+    for (Observation& one : all) {
+        one.ip_id = static_cast<std::uint16_t>(one.ip_id - 1);  // of requests: from 0 on
+        one.packet_hash = mix(one.packet_hash + 1);
+    }
+    all = with_copies(all, 2 * kMillisecond);
+    const auto alone = [](const Observation& one) { return one.psn == Psn(1) && one.flow.source == kA; };
+    all.erase(std::ranges::find_if(all, alone));  // lost before the tap that is ahead of the other
+    CopyFilter filter(learn(all));
+    for (const Observation& one : all) {
+        const bool copy = filter.is_copy(one);
+        if (alone(one)) CHECK(copy);
+    }
+}
+
 TEST_CASE("a packet that is sent a dozen times before its copies come has its copies") {
     auto all = conversation(100, false);
     for (std::int64_t again = 1; again < 14; ++again)
