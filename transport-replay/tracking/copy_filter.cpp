@@ -54,19 +54,28 @@ std::uint64_t CopyFilter::place_of(const Observation& observation, bool counted)
     return std::max<std::uint64_t>((FlowHash{}(observation.flow) & ~std::uint64_t{1}) | (counted ? 0U : 1U), 2);
 }
 
-// A counter passes 0.
-bool CopyFilter::is_counted(const Observation& observation) const {
-    if (observation.ip_id != 0) return true;
-    const std::uint64_t place = place_of(observation, true);
-    return heads_[place % kHeads].flow == place;
+const CopyFilter::Heads* CopyFilter::known_heads(std::uint64_t place) const {
+    for (std::size_t i = 0; i < kHeadPlaces; ++i)
+        if (const Heads& heads = heads_[(place + 2 * i) % kHeads]; heads.flow == place) return &heads;
+    return nullptr;
 }
 
-// `count` is that of the sender, or the PSN where it does not count.
+// A counter passes 0.
+bool CopyFilter::is_counted(const Observation& observation) const {
+    return observation.ip_id != 0 || known_heads(place_of(observation, true)) != nullptr;
+}
+
+// `count` is that of the sender, or the PSN where it does not count. Few flows share a place, and then they use those next to it.
 CopyFilter::Heads& CopyFilter::heads_of(const Observation& observation, std::uint16_t count, bool counted) {
     const std::uint64_t place = place_of(observation, counted);
-    Heads& heads = heads_[place % kHeads];
-    if (heads.flow != place) heads = {.flow = place, .first = count, .second = count, .second_began = false, .newest = {}, .recorded = 0, .first_time = {}, .second_time = {}};
-    return heads;
+    Heads* free = &heads_[place % kHeads];
+    for (std::size_t i = 0; i < kHeadPlaces; ++i) {
+        Heads& heads = heads_[(place + 2 * i) % kHeads];
+        if (heads.flow == place) return heads;
+        if (heads.flow == 0 && free->flow != 0) free = &heads;
+    }
+    *free = {.flow = place, .first = count, .second = count, .second_began = false, .newest = {}, .recorded = 0, .first_time = {}, .second_time = {}};
+    return *free;
 }
 
 // A request without identification that is no copy: whether it stands where the second tap has just come to, and the first one is beyond.
@@ -82,28 +91,33 @@ bool CopyFilter::follows_second_tap(const Observation& observation, Duration apa
     const Duration pause = std::max(kLongestDelay, std::min(kLongestPause, Duration{std::to_underlying(magnitude(apart)) / 4}));
     const bool here = heads.second_time && observation.time - *heads.second_time <= pause && distance(psn, heads.second) <= kFarBehind;
     const auto idle = heads.first_time ? observation.time - *heads.first_time : Duration{};
-    const bool beyond = static_cast<std::int16_t>(static_cast<std::uint16_t>(heads.first) - psn) >= static_cast<std::int16_t>(kFarBehind);
-    if (here && (beyond || idle + idle >= magnitude(apart)) && magnitude(apart) > kLongestDelay) return true;
+    const auto behind_first = static_cast<std::int16_t>(static_cast<std::uint16_t>(heads.first) - psn);
+    const bool beyond = behind_first >= static_cast<std::int16_t>(kFarBehind);
+    // Who sends again goes back; what is new to the second tap, and the first one passed, is not sent again.
+    const bool goes_on = behind_first >= 0 && static_cast<std::int16_t>(psn - static_cast<std::uint16_t>(heads.second)) > 0;
+    if (here && (beyond || goes_on || idle + idle >= magnitude(apart)) && magnitude(apart) > kLongestDelay) return true;
     advance(heads.first, psn);
     heads.first_time = observation.time;
     return false;
 }
 
-// A packet that was not seen before. Of one that the network delayed on its way to the first tap the next one has just passed.
-bool CopyFilter::is_of_second_tap(const Heads& heads, const Observation& observation, Duration apart) const {
+// A packet that was not seen before. Of one that the network delayed on its way to the first tap the next one has just passed. One from
+// before all that is known of the first tap may be the second's, which began to record earlier.
+CopyFilter::Copy CopyFilter::of_second_tap(const Heads& heads, const Observation& observation, Duration apart) const {
     const std::uint32_t from_first = distance(observation.ip_id, heads.first), from_second = distance(observation.ip_id, heads.second);
-    if (heads.second_began && static_cast<std::int32_t>(heads.first - heads.second) >= static_cast<std::int32_t>(kFarBehind) && kMuchNearer * from_second < from_first) return true;
+    if (heads.second_began && static_cast<std::int32_t>(heads.first - heads.second) >= static_cast<std::int32_t>(kFarBehind) && kMuchNearer * from_second < from_first)
+        return Copy::yes;
     const auto kept = std::span(heads.newest).first(std::min<std::size_t>(heads.recorded, heads.newest.size()));
     const Passed* next = nullptr;
-    const std::uint64_t uncounted = place_of(observation, false);  // where the flow began with the count of 0
-    bool reaches_back = heads_[uncounted % kHeads].flow == uncounted;
+    bool reaches_back = known_heads(place_of(observation, false)) != nullptr;  // the flow began with the count of 0
     for (const Passed& one : kept) {
         const auto ahead = static_cast<std::int16_t>(one.ip_id - observation.ip_id);
         reaches_back |= ahead < 0;
         if (ahead > 0 && (next == nullptr || ahead < static_cast<std::int16_t>(next->ip_id - observation.ip_id))) next = &one;
     }
     const Duration delayed = next == nullptr ? Duration{} : observation.time - next->time;
-    return reaches_back && delayed > kLongestDelay && delayed + delayed > apart;
+    if (delayed <= kLongestDelay || delayed + delayed <= apart) return Copy::no;
+    return reaches_back ? Copy::yes : Copy::perhaps;
 }
 
 CopyFilter::Copy CopyFilter::came_before(const Observation& observation, const RecordedTwice& twice) {
@@ -113,7 +127,7 @@ CopyFilter::Copy CopyFilter::came_before(const Observation& observation, const R
     const std::array<Set*, 2> sets{&sets_[observation.packet_hash & (sets_.size() - 1)], &sets_[observation.packet_hash >> 32 & (sets_.size() - 1)]};
     Waiting* place = &sets[0]->waiting[0];
     Waiting* original = nullptr;
-    bool same_datagram = false;
+    bool same_datagram = false, twin = false;
     Duration nearest = offset.tolerance;
     const bool counted = is_counted(observation);
     for (Set* set : sets)
@@ -123,6 +137,7 @@ CopyFilter::Copy CopyFilter::came_before(const Observation& observation, const R
             // A sender that counts its identification on sends no datagram twice: a second recording is a copy.
             same_datagram |= counted;
             const Duration wrong = magnitude(observation.time - one.time - offset.at(one.time));
+            twin |= one.met != 0 && wrong <= offset.tolerance;  // what the second tap recorded just before may have been taken for its copy
             if (one.met != 0 || wrong > nearest) continue;
             nearest = wrong;
             original = &one;
@@ -130,20 +145,22 @@ CopyFilter::Copy CopyFilter::came_before(const Observation& observation, const R
     if (original != nullptr) original->met = 1;
     const bool doubtful = twice.doubtful_way != 0;
     const bool copy = original != nullptr || (same_datagram && !doubtful);
+    bool perhaps = false;
     if (counted && !doubtful) {
         Heads& heads = heads_of(observation, observation.ip_id, true);
-        const bool of_second_tap = !copy && is_of_second_tap(heads, observation, offset.at(observation.time));
+        const Copy alone = copy ? Copy::no : of_second_tap(heads, observation, offset.at(observation.time));
         // What the network doubled may be either tap's.
-        if (original != nullptr || of_second_tap) {
+        if (original != nullptr || alone == Copy::yes) {
             heads.second_began |= original != nullptr;
             advance(heads.second, observation.ip_id);
         } else if (!copy) {
             advance(heads.first, observation.ip_id);
         }
-        if (!copy && !of_second_tap) heads.newest[heads.recorded++ % heads.newest.size()] = {observation.ip_id, observation.time};
-        if (of_second_tap) return Copy::yes;
+        if (!copy && alone != Copy::yes) heads.newest[heads.recorded++ % heads.newest.size()] = {observation.ip_id, observation.time};
+        if (alone == Copy::yes) return alone;
+        perhaps = alone == Copy::perhaps;
     }
-    const bool perhaps = !counted && !doubtful && follows_second_tap(observation, offset.at(observation.time), copy);
+    perhaps = perhaps || twin || (!counted && !doubtful && follows_second_tap(observation, offset.at(observation.time), copy));
     if (copy) return doubtful ? Copy::perhaps : Copy::yes;
     if (place->key != 0 && place->met == 0) ++displaced_;
     *place = {.key = key & kKnownKeyMask, .met = 0, .time = observation.time};

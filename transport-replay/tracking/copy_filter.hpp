@@ -62,13 +62,14 @@ private:
         std::uint32_t recorded = 0;
         std::optional<dissect::Instant> first_time, second_time;  // of these, by PSN
     };
-    static constexpr std::size_t kHeads = 1024;
+    static constexpr std::size_t kHeads = 1024, kHeadPlaces = 4;  // places that a flow may have
 
     [[nodiscard]] static std::uint64_t place_of(const Observation& observation, bool counted);
+    [[nodiscard]] const Heads* known_heads(std::uint64_t place) const;
     [[nodiscard]] bool is_counted(const Observation& observation) const;
     [[nodiscard]] Heads& heads_of(const Observation& observation, std::uint16_t count, bool counted);
     [[nodiscard]] bool follows_second_tap(const Observation& observation, dissect::Duration apart, bool copy);
-    [[nodiscard]] bool is_of_second_tap(const Heads& heads, const Observation& observation, dissect::Duration apart) const;
+    [[nodiscard]] Copy of_second_tap(const Heads& heads, const Observation& observation, dissect::Duration apart) const;
     [[nodiscard]] bool is_other_tap(const Observation& observation, std::uint64_t way) const;
     [[nodiscard]] Copy came_before(const Observation& observation, const RecordedTwice& twice);
 

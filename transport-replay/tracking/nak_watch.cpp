@@ -84,8 +84,9 @@ void NakWatch::passed_otherwise(const Observation& request, const RequestArrival
     Missing missing;
     missing.psn = expected_;
     // A requester that goes back sends every PSN again: one that does not pass between its neighbours is missing once more.
-    missing.of_round = (arrived.arrival == Arrival::repeated || in_round) && stream.waits_for(expected_);
-    missing.discarded = !missing.of_round && stream.waits_for(expected_);
+    missing.of_round = arrived.arrival == Arrival::repeated && stream.waits_for(expected_);
+    // Likewise where a go-back went on with new PSNs; unless its requester repeats selectively.
+    missing.discarded = !missing.of_round && !in_round && stream.waits_for(expected_);
     if (neighbours) missing.sides = sides;
     if (losses_->corrupt == expected_) missing.cause = NakCause::corrupt;
     remember(missing);
@@ -94,6 +95,9 @@ void NakWatch::passed_otherwise(const Observation& request, const RequestArrival
 void NakWatch::filled(const Observation& request, Psn behind, const GapLedger::Filled& gap, GapFilling filling) {
     const Psn psn = request.psn;
     Index index = find(psn);
+    Losses& losses = losses_.made();
+    if (filling == GapFilling::again_unproven && !gap.corrupt)
+        losses.begun = Begun{losses.begun && losses.begun->behind == psn ? losses.begun->first : psn, psn, behind};
     if (index == kNone) {
         if (filling != GapFilling::again || gap.corrupt) return;
         Missing resent;
@@ -101,15 +105,12 @@ void NakWatch::filled(const Observation& request, Psn behind, const GapLedger::F
         remember(resent);  // its first sending may still come
         index = losses_->missing.size() - 1;
     }
-    Losses& losses = losses_.made();
     Missing& missing = losses.missing[index];
     missing.sides = gap.passing.sides;
     missing.in_gap = true;
     missing.asked_since = false;
     missing.answered.reset();
     losses.filled = filling == GapFilling::again_unproven ? std::optional(Filled{psn, last_behind_, request.time}) : std::nullopt;
-    if (filling == GapFilling::again_unproven && !gap.corrupt)
-        losses.begun = Begun{losses.begun && losses.begun->behind == psn ? losses.begun->first : psn, psn, behind};
     missing.discarded = false;
     missing.asked_in_gap = gap.asked_for;
     missing.cause = gap.corrupt                           ? NakCause::corrupt

@@ -29,6 +29,7 @@ struct RequestArrival {
     dissect::Psn behind{};                         // late, repeated: the PSN that follows what this packet asks for
     dissect::FrameIndex original{};                // repeated: the first frame of its message; 0: not known
     Sending sending = Sending::unknown;            // late, repeated: what its identification tells, where somebody looks at it
+    bool perhaps_other_tap = false;                // late, repeated: another tap may have recorded it, later by its clock
 };
 
 // What an acknowledgment told.
@@ -45,7 +46,8 @@ struct Acknowledged {
 // What a response told.
 struct Responded {
     bool matched = false;         // an open message waits for it
-    std::uint32_t skipped = 0;    // READ responses that were due before it
+    std::uint32_t skipped = 0;    // READ responses that were due before it, and did not pass
+    bool hole = false;            // such as were due and not taken, whether or not they passed
     std::uint32_t late = 0;       // of those, how many it shows to be there after all
     std::uint32_t withdrawn = 0;  // skipped before, and shown to have been of an earlier request
     bool repeated = false;        // it had been there

@@ -121,7 +121,10 @@ bool RequestStream::take_read_response(Message& run, const Observation& response
 // and was not overtaken.
 bool RequestStream::take_in_order(Message& run, const Observation& response, std::int32_t distance, Duration best, Responded& result) {
     if (distance > 0) {
-        if (!run.restarting && run.missing == 0) run.missing = result.skipped = run.not_passed(static_cast<std::uint32_t>(distance));
+        if (!run.restarting && run.missing == 0) {
+            run.missing = result.skipped = run.not_passed(static_cast<std::uint32_t>(distance));
+            result.hole = true;
+        }
         if (run.ahead++ == 0 || run.ahead_to.before(response.psn)) run.ahead_to = response.psn;
         return false;
     }

@@ -273,13 +273,13 @@ void Tracker::place(WayOf where, const Observation& observation, RequestArrival&
     Way& way = entry.connection.way(where.from());
     Gaps& responses = entry.connection.way(other(where.from())).response_gaps;
     GapSides sides;
-    if (arrived.arrival == Arrival::late || arrived.arrival == Arrival::repeated)
-        arrived.sending = sending_of(direction, way, observation, arrived.arrival);
-    else
-        sides = direction.order.advance(observation.ip_id, observation.time);
+    const bool newest = arrived.arrival != Arrival::late && arrived.arrival != Arrival::repeated;
+    const bool doubtful = arrived.perhaps_other_tap && !newest;
+    if (newest) sides = direction.order.advance(observation.ip_id, observation.time);
+    else if (!doubtful) arrived.sending = sending_of(direction, way, observation, arrived.arrival);
     const bool straggler = arrived.sending == Sending::original || arrived.sending == Sending::overtaken;
     const bool seen = arrived.arrival != Arrival::late || direction.gaps.was_corrupt(observation.psn);
-    const RecoveryWatch::Sent sent = straggler ? RecoveryWatch::Sent{.again = arrived.sending == Sending::overtaken}
+    const RecoveryWatch::Sent sent = straggler || doubtful ? RecoveryWatch::Sent{.again = arrived.sending == Sending::overtaken}
                                                : direction.watch.sent(observation, arrived, seen, direction.requests, episodes_);
     switch (arrived.arrival) {
         case Arrival::first:
@@ -296,7 +296,7 @@ void Tracker::place(WayOf where, const Observation& observation, RequestArrival&
                                (!gap || observation.time - gap->passing.sides.time <= SendingOrder::kLatest);
             const bool asked = gap && gap->asked_for;
             // What passed twice before it may be the start of a go-back that this one goes on with.
-            const bool doubled_before = direction.last_was_doubled;
+            const bool doubled_before = direction.last_was_doubled || doubtful;
             const GapFilling filling = !unknown                ? sent.again ? GapFilling::again : GapFilling::late
                                        : sent.again || asked   ? GapFilling::again_unproven
                                        : doubled_before ? GapFilling::undecided
@@ -325,9 +325,8 @@ void Tracker::place(WayOf where, const Observation& observation, RequestArrival&
             break;
         case Arrival::restart: direction.gaps.forget(); break;
     }
-    const bool stands_last = arrived.arrival != Arrival::late && arrived.arrival != Arrival::repeated;
-    if (arrived.sending == Sending::unknown)
-        direction.order.follow(observation.psn, stands_last ? direction.requests.next() : arrived.behind, observation.time,
+    if (arrived.sending == Sending::unknown && !doubtful)
+        direction.order.follow(observation.psn, newest ? direction.requests.next() : arrived.behind, observation.time,
                                has_response(observation.opcode) ? Duration{} : kSlowestReaction);  // implied NAKs are not told apart
     direction.last_was_doubled = false;
     doubt_losses(direction, &observation, arrived.arrival == Arrival::repeated && arrived.sending == Sending::unknown);
@@ -376,6 +375,7 @@ void Tracker::take_request(WayOf where, const Observation& observation, Repeated
     RequestArrival arrived = direction.requests.send(observation, pmtu, done_, most_open_);
     tracked_.messages_left_out += direction.requests.dropped() - dropped_before;
     longest_open_ = std::max(longest_open_, direction.requests.open());
+    arrived.perhaps_other_tap = repeated == Repeated::perhaps_by_tap;
     record.arrival = arrived.arrival;
     record.missing = arrived.missing;
     place(where, observation, arrived, next, record);
@@ -467,7 +467,6 @@ void Tracker::finish_way(Entry& entry, End requester) {
     if (direction.order.strays()) way.ordering().strays = true;
     const auto causes = direction.naks.causes();
     const std::uint64_t alone = causes[static_cast<std::size_t>(NakCause::lost_or_late_alone)];
-    if (alone == 1) direction.gaps.was_late_or_lost(true);
     way.gaps = direction.gaps.counts(way.reorders());
     if (std::ranges::any_of(causes, [](std::uint64_t count) { return count != 0; })) {
         way.ordering().alone = alone;

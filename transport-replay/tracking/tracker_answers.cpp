@@ -156,7 +156,7 @@ void Tracker::apply_answer(Entry& entry, End requester, const Observation& obser
     if (responded.matched) {
         ++entry.connection.matches;
         apply_acknowledged(entry, requester, responded.before, next, observation);
-        if (responded.skipped != 0) {
+        if (responded.skipped != 0 || responded.hole) {
             responder.response_gaps.skipped += responded.skipped;
             responder.note(Oddity::gap, observation.frame);
             direction.watch.overtaken(observation);

@@ -135,7 +135,7 @@ TEST_CASE("READs whose responses were lost are asked for again, each episode onc
     CHECK(connection.way(End::a).message_bytes == 40 * 16384);
     CHECK(connection.way(End::a).completed == 40);
     CHECK(connection.way(End::b).response_gaps.tap == 0);
-    CHECK(connection.way(End::b).response_gaps.network == 65);
+    CHECK(connection.way(End::b).response_gaps.network == 60);  // five others were not taken, and had passed the tap
     CHECK(f.timeline.totals.retransmitted_packets == 157);
 }
 
