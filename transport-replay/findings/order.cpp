@@ -1,6 +1,5 @@
 // Findings about what the network did to the order, the number and the bits of packets.
 #include <transport-replay/findings/draw.hpp>
-#include <transport-replay/findings/evidence.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/words.hpp>
 
@@ -23,7 +22,7 @@ struct Sender {
     std::uint64_t packets = 0;
     std::uint64_t corrupt = 0;
     std::uint64_t answered = 0;  // answers to it
-    std::uint64_t damaged = 0;   // likewise, with a wrong ICRC themselves
+    std::uint64_t damaged = 0;   // packets to it, with a wrong ICRC themselves
     std::uint64_t asked = 0;     // requests to it
     std::uint64_t ways = 0;      // with wrong ones
     bool deaf = true;            // nothing that was sent to it was captured
@@ -50,9 +49,8 @@ std::map<Address, Sender> senders(const Timeline& timeline) {
             sender.corrupt += way.corrupt;
             sender.asked += back.requests;
             sender.deaf &= timeline.quality.only_heard(connection.end(end).address, connection.end(other(end)).address);
-            const std::uint64_t answers = back.packets - std::min(back.packets, back.requests), intact = std::min(answers, answers_of(back));
-            sender.answered += intact;
-            sender.damaged += answers - intact;
+            sender.answered += back.packets - std::min(back.packets, back.requests + back.corrupt);
+            sender.damaged += back.corrupt;
             for (const dissect::FrameIndex frame : way.frames(Oddity::corrupt)) sender.frames.push_back(frame);
             if (way.corrupt == 0 || sender.ways++ != 0) continue;
             sender.connection = connection.uid;
@@ -91,9 +89,9 @@ FindingDraft draft_of(const Address& address, const Sender& sender) {
     } else if (sender.damaged != 0) {
         draft.party = Party::undecided;
         draft.severity = Severity::warning;
-        draft.summary += fmt::format(", and so have the answers to it ({}): whether both ends compute them wrongly, or the tap saw packets before "
+        draft.summary += fmt::format(", and so have {} to it: whether both ends compute them wrongly, or the tap saw packets before "
                                      "the NIC added the ICRC, or they were changed afterwards, is undecided.",
-                                     grouped(sender.damaged));
+                                     counted(sender.damaged, "packet"));
         draft.advice = "Capture at a mirror port; without `--icrc check`, packets are analysed as if such ICRCs were right.";
     } else {
         draft.party = sender.asked != 0 ? Party::responder : Party::requester;

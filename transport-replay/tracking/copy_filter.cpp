@@ -160,7 +160,7 @@ CopyFilter::Copy CopyFilter::came_before(const Observation& observation, const R
         if (alone == Copy::yes) return alone;
         perhaps = alone == Copy::perhaps;
     }
-    perhaps = perhaps || twin || (!counted && !doubtful && follows_second_tap(observation, offset.at(observation.time), copy));
+    perhaps = perhaps || (twin && magnitude(offset.at(observation.time)) > kLongestDelay) || (!counted && !doubtful && follows_second_tap(observation, offset.at(observation.time), copy));
     if (copy) return doubtful ? Copy::perhaps : Copy::yes;
     if (place->key != 0 && place->met == 0) ++displaced_;
     *place = {.key = key & kKnownKeyMask, .met = 0, .time = observation.time};

@@ -56,8 +56,9 @@ void NakWatch::passed_otherwise(const Observation& request, const RequestArrival
     const bool neighbours = last_behind_ == expected_;  // what is missing was due right behind the request before
     const GapSides sides{std::exchange(last_id_, request.ip_id), request.ip_id, request.time};
     const bool newest = arrived.arrival == Arrival::in_order || arrived.arrival == Arrival::ahead;
-    last_psn_ = request.psn;
     const bool in_round = neighbours && last_behind_.before(due) && last_behind_ == again_behind_;
+    const bool went_back = in_round && !was_asked(last_psn_);  // sent again because of one before it
+    last_psn_ = request.psn;
     const Psn behind = last_behind_ = newest ? stream.next() : arrived.behind;
     if (is_again(arrived)) again_behind_ = behind;
     if (!started_ || arrived.arrival == Arrival::first || arrived.arrival == Arrival::restart) {
@@ -84,8 +85,8 @@ void NakWatch::passed_otherwise(const Observation& request, const RequestArrival
     Missing missing;
     missing.psn = expected_;
     // A requester that goes back sends every PSN again: one that does not pass between its neighbours is missing once more.
-    missing.of_round = arrived.arrival == Arrival::repeated && stream.waits_for(expected_);
-    // Likewise where a go-back went on with new PSNs; unless its requester repeats selectively.
+    missing.of_round = (arrived.arrival == Arrival::repeated || went_back) && stream.waits_for(expected_);
+    // Likewise where it goes on with new PSNs; unless it repeats selectively.
     missing.discarded = !missing.of_round && !in_round && stream.waits_for(expected_);
     if (neighbours) missing.sides = sides;
     if (losses_->corrupt == expected_) missing.cause = NakCause::corrupt;

@@ -260,12 +260,6 @@ bool Tracker::is_doubled(const Entry& entry, const Direction& direction, const O
     return is_acknowledged(entry.connection.service) && !direction.watch.open();
 }
 
-// PSNs that a request passed. Some of them may be those of a READ before them, of which nothing is known where it was corrupted.
-void Tracker::skip(Direction& direction, Psn first, std::uint32_t count, const GapPassing& by) {
-    if (direction.gaps.was_corrupt(first.previous())) direction.gaps.skip_behind_read(first, count, by);
-    else direction.gaps.skip(first, count, by);
-}
-
 // The disposition of a request's PSN into the counts.
 void Tracker::place(WayOf where, const Observation& observation, RequestArrival& arrived, Psn next, PacketRecord& record) {
     Entry& entry = entries_[where.index()];

@@ -26,6 +26,12 @@ void Tracker::amend(const NakWatch::Amended& episodes) {
     }
 }
 
+// PSNs that a request passed. Some of them may be those of a READ before them, of which nothing is known where it was corrupted.
+void Tracker::skip(Direction& direction, Psn first, std::uint32_t count, const GapPassing& by) {
+    if (direction.gaps.was_corrupt(first.previous())) direction.gaps.skip_behind_read(first, count, by);
+    else direction.gaps.skip(first, count, by);
+}
+
 // `request`: nothing at the end.
 void Tracker::doubt_losses(Direction& direction, const Observation* request, bool repeated) {
     if (!direction.naks.missed_any()) return;

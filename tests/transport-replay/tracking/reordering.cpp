@@ -175,6 +175,6 @@ TEST_CASE("loss alone, with and without identifications: no NAK is put down to o
         }
         INFO("lost " << seen.lost << ", undecided " << seen.undecided);
         CHECK(seen.lost > 100);
-        CHECK(seen.undecided * 4 < seen.lost);
+        CHECK(seen.undecided * (identified ? 4 : 3) < seen.lost);  // without, one that is sent again alone is undecided
     }
 }
