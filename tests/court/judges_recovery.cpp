@@ -176,6 +176,7 @@ void place_of_loss(Hearing& hearing, const Way& way, std::uint64_t events) {
     if (hearing.take("all lost or reordered behind this tap")) hearing.equal("lost behind the tap", events, behind);
     part(" lost between " + kHost + " and this tap", "lost before the tap", before);
     part(" lost or reordered behind this tap", "lost behind the tap", behind);
+    part(" discarded behind a lost one", "passed, and asked for all the same", behind);
     part(" undecided", "undecided", events);
     hearing.at_most("events with a place", placed, events);
 }
