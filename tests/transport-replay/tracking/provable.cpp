@@ -286,6 +286,6 @@ TEST_CASE("a response behind the one that is due passed the tap, though its requ
         said.send(psn);
         said.acknowledge(psn);
     }
-    const Gaps& gaps = said.finish().connections.front().ways[1].response_gaps;
+    const Gaps gaps = said.finish().connections.front().ways[1].response_gaps;
     CHECK(gaps.network + gaps.tap + gaps.undecided == 2);
 }
