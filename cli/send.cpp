@@ -45,14 +45,14 @@ std::string key_of(const std::string& word) { return word.substr(0, word.find('=
 
 std::unexpected<Failure> refused(std::string sentence) { return std::unexpected(Failure{ExitCode::usage, std::move(sentence)}); }
 
-// `changes`: there may be no name, and words replace those of `line`.
-std::expected<Line, Failure> read_line(const std::string& text, std::optional<Line> changed = {}) {
+// `changed`: the line is what is different in it, without a name.
+std::expected<Line, Failure> read_line(const std::string& text, const Line* changed = nullptr) {
     std::istringstream stream(text);
     std::vector<std::string> words;
     for (std::string word; stream >> word;) words.push_back(word);
-    Line line = changed.value_or(Line{});
+    Line line = changed != nullptr ? *changed : Line{};
     std::size_t at = 0;
-    if (!changed) {
+    if (changed == nullptr) {
         if (words.empty()) return refused("empty line: expected a packet, such as 'RC_SEND_ONLY to 10.0.0.2 qp=17 psn=512'");
         line.name = words[at++];
     }
@@ -67,7 +67,7 @@ std::expected<Line, Failure> read_line(const std::string& text, std::optional<Li
         const auto number = parse_number(word.find('=') == std::string::npos ? "" : std::string_view(word).substr(word.find('=') + 1));
         if (key_of(word) == "qp" || key_of(word) == "us") {
             if (!number || *number > 0xff'ffff) return refused(fmt::format("invalid queue pair in '{}': expected 0 to 16777215", word));
-            (key_of(word) == "qp" ? line.queue_pair : line.own) = *number;
+            (key_of(word) == "qp" ? line.queue_pair : line.own) = number;
             continue;
         }
         std::erase_if(line.words, [&](const std::string& other) { return key_of(other) == key_of(word); });
@@ -87,7 +87,7 @@ std::expected<Line, Failure> line_of(const Packet& packet, const std::string& fr
         if (layer.kind >= LayerKind::bth && layer.kind < LayerKind::payload) append_words_of_layer(words, packet, layer);
     if (!packet.payload_bytes().empty()) words += " data=";
     for (const std::byte each : packet.payload_bytes()) words += fmt::format("{:02x}", std::to_integer<unsigned>(each));
-    return read_line(words, std::move(line));
+    return read_line(words, &line);
 }
 
 // That frame, or the first with a transport header.
@@ -114,7 +114,7 @@ std::expected<std::vector<Line>, Failure> lines_of(const Options& options) {
     if (!send.from.empty()) {
         auto line = line_from(options);
         for (const std::string& changes : send.packets)
-            if (line) line = read_line(changes, std::move(*line));
+            if (line) line = read_line(changes, &*line);
         if (!line) return std::unexpected(line.error());
         lines.push_back(std::move(*line));
     } else {
