@@ -80,7 +80,7 @@ std::optional<Qpn> destinationOf(const Packet& packet) {
 
 // What the user calls the host, or the queue pair that the packet goes to; else the address.
 QString addressText(const std::string& address, const std::optional<Qpn>& number, const Names* names) {
-    const QString text = QString::fromStdString(address);
+    QString text = QString::fromStdString(address);
     if (names == nullptr) return text;
     const QString host = names->host(text);
     const QString label = number ? names->queuePair(text, *number) : QString();

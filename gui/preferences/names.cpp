@@ -33,7 +33,8 @@ std::string_view nextWord(std::string_view& line) {
 // What may stand in a cell: the rest of a file is none of our business.
 QString printable(std::string_view text) {
     QString name;
-    for (const QChar letter : QString::fromUtf8(text.data(), static_cast<qsizetype>(std::min<std::size_t>(text.size(), 4 * Names::kLongest))))
+    const std::string_view part = text.substr(0, 4 * Names::kLongest);
+    for (const QChar letter : QString::fromUtf8(part.data(), static_cast<qsizetype>(part.size())))
         if (letter.isPrint() && name.size() < Names::kLongest) name += letter;
     return name.trimmed();
 }
