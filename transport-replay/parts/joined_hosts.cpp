@@ -33,10 +33,16 @@ void move(PartReport& report, std::uint64_t frames, Duration ahead) {
         });
 }
 
-// An attempt at a connection, as both hosts have it.
+// An attempt at a connection, as both hosts have it: by its request, and by the numbers of both sides, which a capture that began late has
+// of its end alone, whoever had asked.
 using AttemptKey = std::tuple<Address, std::optional<std::uint32_t>, Address, std::uint64_t>;
-AttemptKey key_of(const CmAttempt& attempt) {
-    return {attempt.active.address, attempt.active.communication_id, attempt.passive.address, attempt.transaction};
+std::vector<AttemptKey> keys_of(const CmAttempt& attempt) {
+    std::vector<AttemptKey> keys{{attempt.active.address, attempt.active.communication_id, attempt.passive.address, attempt.transaction}};
+    if (!attempt.active.communication_id || !attempt.passive.communication_id) return keys;
+    std::pair first(attempt.active.address, *attempt.active.communication_id), second(attempt.passive.address, *attempt.passive.communication_id);
+    if (second < first) std::swap(first, second);
+    keys.push_back({first.first, first.second, second.first, second.second});
+    return keys;
 }
 
 // Which capture tells of each attempt: that which tells of its hosts, where it has it, else the first that has it.
@@ -44,11 +50,12 @@ using Attempts = std::map<AttemptKey, std::uint32_t>;
 Attempts attempts_of(std::span<const CapturePart> captures, const SharedConnections& shared) {
     Attempts told;
     for (std::uint32_t capture = 0; capture < captures.size(); ++capture)
-        for (const CmAttempt& attempt : captures[capture].report.lanes.cm.attempts) {
-            const auto [place, is_new] = told.try_emplace(key_of(attempt), capture);
-            const bool others = !shared.tells(place->second, attempt.active.address, attempt.passive.address);
-            if (!is_new && others && shared.tells(capture, attempt.active.address, attempt.passive.address)) place->second = capture;
-        }
+        for (const CmAttempt& attempt : captures[capture].report.lanes.cm.attempts)
+            for (const AttemptKey& key : keys_of(attempt)) {
+                const auto [place, is_new] = told.try_emplace(key, capture);
+                const bool others = !shared.tells(place->second, attempt.active.address, attempt.passive.address);
+                if (!is_new && others && shared.tells(capture, attempt.active.address, attempt.passive.address)) place->second = capture;
+            }
     return told;
 }
 
@@ -90,8 +97,10 @@ private:
         std::vector<std::optional<std::uint32_t>> numbers;
         std::vector<CmAttempt> kept;
         for (CmAttempt& attempt : report.cm.attempts) {
-            const auto found = attempts.find(key_of(attempt));
-            const bool told = found == attempts.end() || found->second == capture_;
+            const bool told = std::ranges::all_of(keys_of(attempt), [&](const AttemptKey& key) {
+                const auto found = attempts.find(key);
+                return found == attempts.end() || found->second == capture_;
+            });
             numbers.push_back(told ? std::optional(static_cast<std::uint32_t>(kept.size())) : std::nullopt);
             if (!told) {
                 report.cm.messages -= std::min<std::uint64_t>(report.cm.messages, attempt.ladder.size() + attempt.rungs_dropped);
