@@ -6,7 +6,7 @@
 #   quiet       the libraries print nothing, throw nothing, end no process, read no clock (exceptions: allowed.txt)
 #   ascii       sources are ASCII, without tabs or carriage returns
 #   size        no file of more than 550 lines
-#   names       no utils, helpers, common, manager
+#   names       no utils, helpers, common, manager; nothing left behind beside README.md
 #   words       no word of our own where the field has one, in code, comments and documents
 #   own         the repository speaks of the project alone: no path of somebody's machine, no package mirror
 #   self        every rule finds what it is there to find
@@ -87,6 +87,7 @@ rule_size() {
 }
 rule_names() {
     files_in '.*' "${rooms[@]}" | grep -iE '(^|[/_-])(utils?|helpers?|common|managers?)([._-][^/]*)?(/|$)' | sed 's/$/:1: a name that says nothing/'
+    find . -maxdepth 1 -type f -name '*.*' ! -name '.*' ! -name 'CMake*' ! -name '*.md' ! -name '*.sh' -printf '%P:1: left behind in the root\n'
 }
 rule_words() {
     { files_in '.*\.(cpp|hpp|md|cmake|sh|script)' "${rooms[@]}"; find . -maxdepth 1 -name '*.md'; } | sed 's|^\./||' |
@@ -151,6 +152,8 @@ rule_self() {
     plant names cli/file_helpers.hpp x
     plant names gui/common/a.hpp x
     spare names dissect/commonality.cpp x
+    plant names out.txt x
+    spare names CMakeLists.txt x
     plant words cli/a.cpp '// Whoever asks waits.'
     plant words docs/a.md 'waited in vain'
     spare words cli/a.cpp '// The history of a vain attempt.'

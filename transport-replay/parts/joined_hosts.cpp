@@ -34,7 +34,7 @@ void move(PartReport& report, std::uint64_t frames, Duration ahead) {
 }
 
 // An attempt at a connection, as both hosts have it: by its request, and by the numbers of both sides, which a capture that began late has
-// of its end alone, whoever had asked.
+// of its end alone, whichever side began it.
 using AttemptKey = std::tuple<Address, std::optional<std::uint32_t>, Address, std::uint64_t>;
 std::vector<AttemptKey> keys_of(const CmAttempt& attempt) {
     std::vector<AttemptKey> keys{{attempt.active.address, attempt.active.communication_id, attempt.passive.address, attempt.transaction}};
