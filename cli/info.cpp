@@ -79,8 +79,13 @@ void add_input(Document& document, const Input& input, const Census& census) {
     document.add("congestion_experienced", census.congestion_experienced);
     NamedCounts opcodes = opcode_counts(census);
     std::ranges::move(rdmap_counts(census), std::back_inserter(opcodes));
+    std::ranges::move(ultra_ethernet_counts(census), std::back_inserter(opcodes));
     add_counts(document, "opcodes", opcodes);
     if (census.iwarp != 0) add_counts(document, "fpdu_crc", verdict_counts(census.fpdu_crc));
+    if (const std::uint64_t packets = ultra_ethernet_packets(census); packets != 0) {
+        const auto& [undecided, good] = census.ultra_ethernet_crc;
+        add_counts(document, "ultra_ethernet", {{"packets", packets, 0}, {"crc_good", good, 0}, {"crc_undecided", undecided, 0}});
+    }
     add_counts(document, "other", other_counts(census));
     add_counts(document, "faults", fault_counts(census));
     for (const InputProblem& problem : input.problems()) {
@@ -149,10 +154,12 @@ void append_table(std::string& out, const Input& input, const Census& census) {
     } else if (census.packets != 0) {
         append_row(out, "RDMA", "none: no RoCE, InfiniBand or iWARP packet");
     }
+    if (ultra_ethernet_packets(census) != 0) append_row(out, "UET", ultra_ethernet_text(census));
     append_row(out, "other", list_of(other_counts(census)));
     append_row(out, "faults", list_of(fault_counts(census)));
     append_opcodes(out, opcode_counts(census), infiniband_packets(census));
     append_opcodes(out, rdmap_counts(census), std::accumulate(census.rdmap.begin(), census.rdmap.end(), std::uint64_t{0}));
+    append_opcodes(out, ultra_ethernet_counts(census), ultra_ethernet_packets(census));
 }
 
 constexpr std::string_view kBriefLayout = "{:>12} {:>12} {:>12} {:>8} {:>12} {:>16} {:>10}  {}\n";

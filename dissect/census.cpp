@@ -1,6 +1,8 @@
 #include <dissect/census.hpp>
 #include <dissect/ulp/fpdu.hpp>
 #include <dissect/ulp/iwarp.hpp>
+#include <dissect/ultra_ethernet/pds.hpp>
+#include <dissect/ultra_ethernet/ses.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -77,6 +79,18 @@ bool count_iwarp(Census& census, const Packet& packet) {
     return any;
 }
 
+// Whether the packet is one of Ultra Ethernet: its type is in the first byte of its first header.
+bool count_ultra_ethernet(Census& census, const Packet& packet) {
+    const auto is_ours = [](const Layer& layer) { return is_of(layer.kind, LayerFamily::ultra_ethernet); };
+    const auto first = std::ranges::find_if(packet.layers(), is_ours);
+    if (first == packet.layers().end()) return false;
+    const std::uint64_t type = read_bits(packet.bytes_of(*first), kUetType.bit, kUetType.width);
+    ++census.ultra_ethernet[type % census.ultra_ethernet.size()];
+    if (const Layer* crc = find(packet, kind::uet_crc))
+        if (const auto verdict = uet_computed::crc_status(packet, *crc)) ++census.ultra_ethernet_crc[verdict->number];
+    return true;
+}
+
 }  // namespace
 
 void count(Census& census, const Packet& packet) {
@@ -95,7 +109,7 @@ void count(Census& census, const Packet& packet) {
         if (packet.has_transport()) ++census.opcodes[std::to_underlying(packet.opcode)];
         census.payload_bytes += packet.payload.length;
         if (congestion_experienced(packet)) ++census.congestion_experienced;
-    } else if (!count_iwarp(census, packet)) {
+    } else if (!count_iwarp(census, packet) && !count_ultra_ethernet(census, packet)) {
         // What is concluded of a packet, and what no header explains, are no protocols.
         auto layers = packet.layers();
         for (const LayerKind kind : {LayerKind::rdma, LayerKind::data})
@@ -118,6 +132,8 @@ void add(Census& census, const Census& next) {
     census.iwarp += next.iwarp;
     add_each(census.rdmap, next.rdmap);
     add_each(census.fpdu_crc, next.fpdu_crc);
+    add_each(census.ultra_ethernet, next.ultra_ethernet);
+    add_each(census.ultra_ethernet_crc, next.ultra_ethernet_crc);
     add_each(census.icrc, next.icrc);
     add_each(census.vcrc, next.vcrc);
     add_each(census.icrc_reasons, next.icrc_reasons);

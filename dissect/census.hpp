@@ -32,6 +32,8 @@ struct Census {
     std::uint64_t iwarp = 0;                // TCP segments in which a set-up frame or an FPDU begins, where somebody followed the stream
     std::array<std::uint64_t, 16> rdmap{};  // their FPDUs, by opcode
     std::array<std::uint64_t, 4> fpdu_crc{};  // by CrcStatus; of FPDUs that end in the same segment
+    std::array<std::uint64_t, 16> ultra_ethernet{};  // packets of Ultra Ethernet, by type; none of them is RDMA above
+    std::array<std::uint64_t, 2> ultra_ethernet_crc{};  // undecided, good; of those whose CRC was captured
     std::array<std::uint64_t, 4> icrc{};  // by CrcStatus
     std::array<std::uint64_t, 4> vcrc{};
     std::array<std::uint64_t, 7> icrc_reasons{};         // by CrcReason, of those not checkable

@@ -18,6 +18,7 @@ enum class Fault : std::uint8_t {
     bad_version,  // a version field has a value this decoder does not know
     fragment,     // a fragment: the rest of the packet is in other frames
     too_deep,     // more layers than a packet may have here (kMaxLayers)
+    trimmed,      // a switch cut the packet inside this header and sent the rest on (Ultra Ethernet)
 };
 
 struct FaultInfo {
@@ -34,6 +35,7 @@ inline constexpr std::array kFaults{
     FaultInfo{Fault::bad_version, "bad_version", "unknown version"},
     FaultInfo{Fault::fragment, "fragment", "a fragment; the rest of the packet is in other frames"},
     FaultInfo{Fault::too_deep, "too_deep", "more layers than are followed"},
+    FaultInfo{Fault::trimmed, "trimmed", "a switch cut the packet inside this header and sent the rest on"},
 };
 
 [[nodiscard]] constexpr const FaultInfo& info(Fault fault) { return kFaults[static_cast<std::size_t>(fault)]; }

@@ -217,6 +217,18 @@ namespace row {
     return next == length * 8;
 }
 
+// Tables of rows one after the other, where headers have a beginning or an end in common.
+template <std::size_t... N>
+[[nodiscard]] consteval auto joined(const std::array<Field, N>&... tables) {
+    std::array<Field, (N + ...)> all{};
+    std::size_t next = 0;
+    const auto add = [&](std::span<const Field> table) {
+        for (const Field& field : table) all[next++] = field;
+    };
+    (add(tables), ...);
+    return all;
+}
+
 // The row of that name; a name that is not there does not compile.
 template <std::size_t N>
 [[nodiscard]] consteval Field named(const std::array<Field, N>& fields, std::string_view name) {

@@ -104,8 +104,6 @@ enum class LayerKind : std::uint16_t {
     cm_lap,
     cm_apr,
     cm_ip_private,
-    // recognised and named, not decoded
-    ultra_ethernet,
     // bytes that nothing above explains
     data,
     count_,
@@ -130,6 +128,8 @@ enum class LayerFamily : std::uint8_t {
     // Told by the packet alone.
     management,  // more attributes of management datagrams
     omni_path,
+    ultra_ethernet,
+    lldp,
     count_,
 };
 inline constexpr std::array<std::uint16_t, static_cast<std::size_t>(LayerFamily::count_)> kFamilyKinds{
@@ -147,6 +147,8 @@ inline constexpr std::array<std::uint16_t, static_cast<std::size_t>(LayerFamily:
     17,  // iwarp
     18,  // management
     18,  // omni_path
+    36,  // ultra_ethernet
+    32,  // lldp
 };
 
 // The number of a family's first kind; that of the kind behind its last.

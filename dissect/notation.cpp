@@ -14,6 +14,8 @@
 #include <dissect/ulp/rpc_rdma.hpp>
 #include <dissect/ulp/smb_direct.hpp>
 #include <dissect/ulp/srp.hpp>
+#include <dissect/ultra_ethernet/pds.hpp>
+#include <dissect/ultra_ethernet/ses.hpp>
 
 #include <algorithm>
 #include <iterator>
@@ -160,6 +162,100 @@ constexpr std::array kWords{
     Word{kind::rdmap, "iwarp_rdma.opcode", "rdmap"},
     Word{kind::ddp_tagged, "iwarp_ddp.stag", "stag"},
     Word{kind::ddp_untagged, "iwarp_ddp.msn", "msn"},
+    Word{kind::uet_request, "uet.pds.type", "pds"},
+    Word{kind::uet_request, "uet.pds.psn", "psn"},
+    Word{kind::uet_request, "uet.pds.spdcid", "pdc"},
+    Word{kind::uet_request, "uet.pds.dpdcid", "to_pdc"},
+    Word{kind::uet_request, "uet.pds.flags.retx", "retx", Mention::set},
+    Word{kind::uet_request, "uet.pds.flags.ar", "ar", Mention::set},
+    Word{kind::uet_request, "uet.trimmed_bytes", "trimmed"},
+    Word{kind::uet_request_syn, "uet.pds.type", "pds"},
+    Word{kind::uet_request_syn, "uet.pds.psn", "psn"},
+    Word{kind::uet_request_syn, "uet.pds.spdcid", "pdc"},
+    Word{kind::uet_request_syn, "uet.pds.flags.retx", "retx", Mention::set},
+    Word{kind::uet_request_syn, "uet.pds.flags.ar", "ar", Mention::set},
+    Word{kind::uet_request_syn, "uet.pds.flags.syn", "syn", Mention::set},
+    Word{kind::uet_request_syn, "uet.trimmed_bytes", "trimmed"},
+    Word{kind::uet_rudi, "uet.pds.type", "pds"},
+    Word{kind::uet_rudi, "uet.pds.rudi.pkt_id", "id"},
+    Word{kind::uet_rudi, "uet.pds.flags.retx", "retx", Mention::set},
+    Word{kind::uet_rudi, "uet.trimmed_bytes", "trimmed"},
+    Word{kind::uet_rudi_short, "uet.pds.type", "pds"},
+    Word{kind::uet_rudi_short, "uet.pds.rudi.pkt_id", "id"},
+    Word{kind::uet_rudi_short, "uet.pds.flags.retx", "retx", Mention::set},
+    Word{kind::uet_rudi_short, "uet.trimmed_bytes", "trimmed"},
+    Word{kind::uet_rudi_open, "uet.pds.type", "pds"},
+    Word{kind::uet_rudi_open, "uet.pds.flags.retx", "retx", Mention::set},
+    Word{kind::uet_rudi_open, "uet.trimmed_bytes", "trimmed"},
+    Word{kind::uet_uud, "uet.pds.type", "pds"},
+    Word{kind::uet_uud, "uet.trimmed_bytes", "trimmed"},
+    Word{kind::uet_ack, "uet.pds.type", "pds"},
+    Word{kind::uet_ack, "uet.pds.ack_psn", "psn"},
+    Word{kind::uet_ack, "uet.pds.cack_psn", "cack"},
+    Word{kind::uet_ack, "uet.pds.spdcid", "pdc"},
+    Word{kind::uet_ack, "uet.pds.dpdcid", "to_pdc"},
+    Word{kind::uet_ack, "uet.pds.flags.m", "marked", Mention::set},
+    Word{kind::uet_ack, "uet.pds.flags.req", "asks", Mention::unusual, 0},
+    Word{kind::uet_ack_probe, "uet.pds.type", "pds"},
+    Word{kind::uet_ack_probe, "uet.pds.cack_psn", "cack"},
+    Word{kind::uet_ack_probe, "uet.pds.spdcid", "pdc"},
+    Word{kind::uet_ack_probe, "uet.pds.dpdcid", "to_pdc"},
+    Word{kind::uet_ack_probe, "uet.pds.ctrl_probe_opaque", "probe"},
+    Word{kind::uet_ack_probe, "uet.pds.flags.m", "marked", Mention::set},
+    Word{kind::uet_ack_probe, "uet.pds.flags.req", "asks", Mention::unusual, 0},
+    Word{kind::uet_nack, "uet.pds.type", "pds"},
+    Word{kind::uet_nack, "uet.pds.nack.code", "code"},
+    Word{kind::uet_nack, "uet.pds.nack.psn", "psn"},
+    Word{kind::uet_nack, "uet.pds.spdcid", "pdc"},
+    Word{kind::uet_nack, "uet.pds.dpdcid", "to_pdc"},
+    Word{kind::uet_nack, "uet.pds.flags.m", "marked", Mention::set},
+    Word{kind::uet_nack_rudi, "uet.pds.type", "pds"},
+    Word{kind::uet_nack_rudi, "uet.pds.nack.code", "code"},
+    Word{kind::uet_nack_rudi, "uet.pds.nack.pkt_id", "id"},
+    Word{kind::uet_nack_rudi, "uet.pds.flags.m", "marked", Mention::set},
+    Word{kind::uet_control, "uet.pds.type", "pds"},
+    Word{kind::uet_control, "uet.pds.ctl_type", "control"},
+    Word{kind::uet_control, "uet.pds.psn", "psn"},
+    Word{kind::uet_control, "uet.pds.spdcid", "pdc"},
+    Word{kind::uet_control, "uet.pds.dpdcid", "to_pdc"},
+    Word{kind::uet_control, "uet.pds.flags.ar", "ar", Mention::set},
+    Word{kind::uet_control_syn, "uet.pds.type", "pds"},
+    Word{kind::uet_control_syn, "uet.pds.ctl_type", "control"},
+    Word{kind::uet_control_syn, "uet.pds.psn", "psn"},
+    Word{kind::uet_control_syn, "uet.pds.spdcid", "pdc"},
+    Word{kind::uet_control_syn, "uet.pds.flags.ar", "ar", Mention::set},
+    Word{kind::uet_control_syn, "uet.pds.flags.syn", "syn", Mention::set},
+    Word{kind::uet_tss, "uet.tss.type", "pds"},
+    Word{kind::uet_tss, "uet.tss.sdi", "sdi"},
+    Word{kind::uet_tss, "uet.tss.tsc.counter", "counter"},
+    Word{kind::uet_tss_ssi, "uet.tss.type", "pds"},
+    Word{kind::uet_tss_ssi, "uet.tss.sdi", "sdi"},
+    Word{kind::uet_tss_ssi, "uet.tss.ssi", "ssi"},
+    Word{kind::uet_tss_ssi, "uet.tss.tsc.counter", "counter"},
+    Word{kind::ses_standard, "uet.ses.std.opcode", "op"},
+    Word{kind::ses_standard, "uet.ses.std.message_id", "msg"},
+    Word{kind::ses_standard, "uet.ses.std.request_length", "length"},
+    Word{kind::ses_standard_later, "uet.ses.std.opcode", "op"},
+    Word{kind::ses_standard_later, "uet.ses.std.message_id", "msg"},
+    Word{kind::ses_standard_later, "uet.ses.std.message_offset", "offset"},
+    Word{kind::ses_standard_later, "uet.ses.std.request_length", "length"},
+    Word{kind::ses_small, "uet.ses.std.opcode", "op"},
+    Word{kind::ses_small, "uet.ses.small_req.req_length", "length"},
+    Word{kind::ses_medium, "uet.ses.std.opcode", "op"},
+    Word{kind::ses_medium, "uet.ses.med_req.req_length", "length"},
+    Word{kind::ses_medium_data, "uet.ses.std.opcode", "op"},
+    Word{kind::ses_medium_data, "uet.ses.med_req.req_length", "length"},
+    Word{kind::ses_response, "uet.ses.rsp.opcode", "op"},
+    Word{kind::ses_response, "uet.ses.rsp.return_code", "rc", Mention::unusual, 1},
+    Word{kind::ses_response, "uet.ses.rsp.message_id", "msg"},
+    Word{kind::ses_response_data, "uet.ses.rsp.opcode", "op"},
+    Word{kind::ses_response_data, "uet.ses.rsp.return_code", "rc", Mention::unusual, 1},
+    Word{kind::ses_response_data, "uet.ses.rsp.read_req_message_id", "msg"},
+    Word{kind::ses_response_data, "uet.ses.rsp.message_offset", "offset"},
+    Word{kind::ses_response_data_small, "uet.ses.rsp.opcode", "op"},
+    Word{kind::ses_response_data_small, "uet.ses.rsp.return_code", "rc", Mention::unusual, 1},
+    Word{kind::ses_response_data_small, "uet.ses.rsp.original_request_psn", "request_psn"},
+    Word{kind::ses_atomic, "uet.ses.atomic_op_ext_hdr.atomic_opcode", "atomic"},
     Word{LayerKind::tcp, "tcp.srcport", "src"},
     Word{LayerKind::tcp, "tcp.dstport", "dst"},
     Word{LayerKind::tcp, "tcp.seq_raw", "seq"},
@@ -247,6 +343,7 @@ void append_transport(std::string& out, const Packet& packet) {
 }
 
 bool is_iwarp(LayerKind kind) { return is_of(kind, LayerFamily::iwarp); }
+bool is_ultra_ethernet(LayerKind kind) { return is_of(kind, LayerFamily::ultra_ethernet); }
 
 // A CE mark is what a switch has to say about congestion: worth a word on any IP packet.
 void append_congestion(std::string& out, const Packet& packet) {
@@ -326,6 +423,7 @@ std::string_view protocol(const Packet& packet) {
     if (layer == nullptr) return "DATA";
     if (find(packet, kind::opa_9b) != nullptr) return "OPA";
     if (std::ranges::any_of(packet.layers(), is_iwarp, &Layer::kind)) return "iWARP";
+    if (is_ultra_ethernet(layer->kind)) return "UET";
     switch (layer->kind) {
         case LayerKind::tcp: return "TCP";
         case LayerKind::udp: return "UDP";
@@ -357,6 +455,7 @@ void append_line(std::string& out, const Packet& packet) {
         for (const Layer& layer : packet.layers()) {
             append_words_of(out, packet, layer);
             if (layer.kind == LayerKind::mac_pfc) append_pfc(out, packet, layer);
+            if (layer.kind == kind::uet_payload) fmt::format_to(std::back_inserter(out), " len={}", layer.length);
         }
         if (const Layer& last = own_layers(packet).back(); last.kind == LayerKind::data)
             fmt::format_to(std::back_inserter(out), " len={}", last.length);

@@ -1,6 +1,7 @@
-// The walk over IPv4, IPv6 and UDP, down to port 4791 or what the user says, and over TCP's header.
+// The walk over IPv4, IPv6 and UDP, down to port 4791 or what the user says, to Ultra Ethernet and tunnels, and over TCP's header.
 #include <dissect/headers/internet.hpp>
 #include <dissect/roce_ports.hpp>
+#include <dissect/ultra_ethernet/ultra_ethernet.hpp>
 #include <dissect/walk.hpp>
 
 #include <algorithm>
@@ -38,17 +39,19 @@ void walk_udp(Walk& walk, std::uint8_t network_layer) {
     const Bytes header = enter(walk, LayerKind::udp, kUdpLength);
     if (header.empty()) return;
     const auto length = read_be<std::uint16_t>(header, 4);
+    const auto port = read_be<std::uint16_t>(header, 2);
+    if (port == kUltraPort && (length == 0 || length >= kUdpLength) &&
+        walk_ultra_ethernet(walk, length == 0 ? walk.end : start + length, read_be<std::uint16_t>(header, 0)))
+        return;
     if (length >= kUdpLength) {
         narrow(walk, start + length);
     } else if (length != 0) {  // zero: a jumbogram or an offloading sender
         distrust_length(walk);
     }
-    const auto port = read_be<std::uint16_t>(header, 2);
     switch (port) {
         case kRocePort: return walk_transport(walk, Encapsulation::roce_v2, network_layer);
         case kVxlanPort: return walk_vxlan(walk);
         case kGenevePort: return walk_geneve(walk);
-        case kUltraPort: add_layer(walk.packet, LayerKind::ultra_ethernet, walk.offset, walk.left(), walk.end); return;
         default: return is_roce_port(port) ? walk_transport(walk, Encapsulation::roce_v2, network_layer) : add_data(walk);
     }
 }

@@ -137,11 +137,6 @@ inline constexpr std::array kTcpFields{
 };
 static_assert(tiles(kTcpFields, 20));
 
-// Ultra Ethernet Transport over UDP: named, so that users know what it is; not decoded.
-inline constexpr std::array kUltraEthernetFields{
-    row::bytes("rdma.ultra_ethernet.bytes", "Packet delivery sublayer and all behind it", at(0), kToEnd),
-};
-
 inline constexpr std::array kInternetHeaders{
     Header{LayerKind::ipv4, "ip", "Internet Protocol version 4", 20, kIpv4Fields},
     Header{LayerKind::ipv6, "ipv6", "Internet Protocol version 6", 40, kIpv6Fields},
@@ -151,7 +146,6 @@ inline constexpr std::array kInternetHeaders{
     Header{LayerKind::ipv6_destination, "ipv6.dstopts", "IPv6 destination options", 2, kDestinationFields},
     Header{LayerKind::udp, "udp", "User Datagram Protocol", 8, kUdpFields},
     Header{LayerKind::tcp, "tcp", "Transmission Control Protocol", 20, kTcpFields},
-    Header{LayerKind::ultra_ethernet, "ultra_ethernet", "Ultra Ethernet Transport", 0, kUltraEthernetFields},
 };
 
 }  // namespace qps::dissect

@@ -17,6 +17,8 @@
 #include <dissect/omni_path/management.hpp>
 #include <dissect/omni_path/packets.hpp>
 #include <dissect/ulp/iwarp.hpp>
+#include <dissect/ultra_ethernet/pds.hpp>
+#include <dissect/ultra_ethernet/ses.hpp>
 
 namespace qps::dissect {
 
@@ -53,6 +55,8 @@ constexpr std::array<Header, kLayerKinds> kHeaders = [] {
     enter(table, kOpaPacketHeaders);
     enter(table, kOpaManagementHeaders);
     enter(table, kIwarpHeaders);
+    enter(table, kPdsHeaders);
+    enter(table, kSesHeaders);
     for (std::size_t kind = 0; kind < static_cast<std::size_t>(LayerKind::count_); ++kind)
         if (table[kind].title.empty()) throw "a kind of layer without a row";
     return table;

@@ -146,6 +146,7 @@ std::vector<SheetRow> propertyRows(const Statistics& statistics, const FileFacts
     if (census.iwarp != 0) add("MPA CRC", shown(crc_text(census.fpdu_crc)));
     if (census.vcrc[0] != census.packets) add("VCRC", shown(crc_text(census.vcrc)));
     if (rdma_packets(census) != 0) add("CE marks", shown(grouped(census.congestion_experienced)));
+    if (ultra_ethernet_packets(census) != 0) add("Ultra Ethernet", shown(ultra_ethernet_text(census)));
     add("Faults", shown(list_of(fault_counts(census))));
     const auto& drops = timeline.quality.drops;
     add("Dropped by the capture", drops.known ? shown(counted(drops.dropped + drops.dropped_by_system, "packet"))
@@ -159,6 +160,8 @@ std::vector<SheetRow> protocolRows(const Statistics& statistics) {
     for (const NamedCount& one : encapsulation_counts(census))
         rows.push_back(countRow(shown(one.name), one.count, census.packets,
                                 one.code == 0 ? QStringLiteral("iwarp or rdma.iwarp") : QStringLiteral("rdma.encapsulation == %1").arg(one.code)));
+    if (const std::uint64_t packets = ultra_ethernet_packets(census); packets != 0)
+        rows.push_back(countRow(tr("Ultra Ethernet"), packets, census.packets, QStringLiteral("uet.pds or uet.tss")));
     for (const NamedCount& one : other_counts(census)) {
         const bool asks = dissect::Filter::compile(one.name).has_value();
         rows.push_back(countRow(shown(one.name), one.count, census.packets, asks ? shown(one.name) : QString()));
@@ -176,6 +179,9 @@ std::vector<SheetRow> opcodeRows(const Statistics& statistics) {
     const std::uint64_t all = std::accumulate(census.rdmap.begin(), census.rdmap.end(), std::uint64_t{0});
     for (const NamedCount& one : rdmap_counts(census))
         rows.push_back(countRow(shown(one.name), one.count, all, QStringLiteral("iwarp_rdma.opcode == %1").arg(one.code)));
+    for (const NamedCount& one : ultra_ethernet_counts(census))
+        rows.push_back(countRow(shown(one.name), one.count, ultra_ethernet_packets(census),
+                                QStringLiteral("uet.pds.type == %1 or uet.tss.type == %1").arg(one.code)));
     return rows;
 }
 

@@ -3,6 +3,7 @@
 #include <dissect/census.hpp>
 #include <dissect/headers/derived.hpp>
 #include <dissect/pipeline.hpp>
+#include <dissect/ultra_ethernet/names.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/sample_captures.hpp>
 
@@ -102,6 +103,10 @@ Json document(const Reading& reading) {
     }
     json["congestion_experienced"] = census.congestion_experienced;
     json["opcodes"] = counts(census.opcodes, opcode_name);
+    if (const Json types = counts(census.ultra_ethernet, [](std::size_t i) { return name_in(kPdsTypes, i); }); !types.empty()) {
+        json["ultra_ethernet"] = types;
+        json["ultra_ethernet_crc_good"] = census.ultra_ethernet_crc[1];
+    }
     json["other"] = counts(census.innermost, [](std::size_t i) { return header(static_cast<LayerKind>(i)).name; });
     json["faults"] = counts(census.faults, [](std::size_t i) { return kFaults[i].name; }, 1);
     return json;

@@ -1,5 +1,6 @@
 #include <tests/samples/fabric_sweep.hpp>
 #include <tests/samples/samples.hpp>
+#include <tests/samples/ultra_ethernet.hpp>
 
 #include <algorithm>
 #include <array>
@@ -291,7 +292,7 @@ constexpr std::array kSamples{
     Sample{"opcodes_erf", LinkType::erf, opcodes_erf},        Sample{"attributes_erf", LinkType::erf, attributes},
     Sample{"tunnels", LinkType::ethernet, tunnels},           Sample{"congestion", LinkType::ethernet, congestion},
     Sample{"cut_128", LinkType::ethernet, cut_128},           Sample{"wrong", LinkType::ethernet, wrong},
-    Sample{"fabric_sweep", LinkType::erf, fabric_sweep},
+    Sample{"fabric_sweep", LinkType::erf, fabric_sweep},      Sample{"ultra_ethernet", LinkType::ethernet, ultra_ethernet},
 };
 
 void append_le32(std::vector<std::byte>& bytes, std::uint32_t value) {

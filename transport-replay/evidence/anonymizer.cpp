@@ -1,6 +1,7 @@
 #include <dissect/ulp/fpdu.hpp>
 #include <dissect/ulp/iwarp.hpp>
 #include <dissect/ulp/ulp.hpp>
+#include <dissect/ultra_ethernet/ses.hpp>
 #include <transport-replay/evidence/anonymizer.hpp>
 #include <transport-replay/evidence/frame_sums.hpp>
 
@@ -17,7 +18,8 @@ namespace {
 constexpr std::uint32_t kMostOfXdr = 0xffffff;  // characters and addresses have a first byte that is not 0
 
 bool is_payload(LayerKind kind) {
-    return kind == LayerKind::payload || kind == LayerKind::data || kind == LayerKind::mad_data || kind == LayerKind::ultra_ethernet;
+    return kind == LayerKind::payload || kind == LayerKind::data || kind == LayerKind::mad_data || kind == kind::uet_payload ||
+           kind == kind::uet_undecoded || kind == kind::uet_encrypted;
 }
 
 std::uint64_t number_at(Bytes bytes, std::size_t offset, std::size_t length) {

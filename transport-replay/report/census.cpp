@@ -1,8 +1,11 @@
 #include <dissect/headers/derived.hpp>
 #include <dissect/opcode.hpp>
 #include <dissect/ulp/iwarp.hpp>
+#include <dissect/ultra_ethernet/names.hpp>
 #include <transport-replay/report/census.hpp>
 #include <transport-replay/report/figures.hpp>
+
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -43,6 +46,10 @@ NamedCounts encapsulation_counts(const Census& census) {
 NamedCounts opcode_counts(const Census& census) { return named_counts(census.opcodes, opcode_of); }
 NamedCounts rdmap_counts(const Census& census) { return named_counts(census.rdmap, rdmap_of); }
 
+NamedCounts ultra_ethernet_counts(const Census& census) {
+    return named_counts(census.ultra_ethernet, [](std::size_t type) { return fmt::format("UET_{}", name_in(kPdsTypes, type)); });
+}
+
 NamedCounts verdict_counts(const std::array<std::uint64_t, 4>& by_status) {
     NamedCounts found;
     for (const CrcStatus status : {CrcStatus::good, CrcStatus::bad, CrcStatus::not_checkable}) {
@@ -65,12 +72,22 @@ NamedCounts fault_counts(const Census& census) {
 
 std::uint64_t infiniband_packets(const Census& census) { return census.packets - census.encapsulations[0]; }
 std::uint64_t rdma_packets(const Census& census) { return infiniband_packets(census) + census.iwarp; }
+std::uint64_t ultra_ethernet_packets(const Census& census) {
+    return std::accumulate(census.ultra_ethernet.begin(), census.ultra_ethernet.end(), std::uint64_t{0});
+}
 Duration duration_of(const Census& census) { return census.time ? census.time->last - census.time->first : Duration{}; }
 
 std::string list_of(const NamedCounts& counts) {
     std::vector<std::string> parts;
     for (const NamedCount& one : counts) parts.push_back(fmt::format("{} {}", grouped(one.count), one.name));
     return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string ultra_ethernet_text(const Census& census) {
+    const auto& [undecided, good] = census.ultra_ethernet_crc;
+    std::string text = counted(ultra_ethernet_packets(census), "packet");
+    if (undecided + good != 0) text += fmt::format("; CRC {} good, {} undecided", grouped(good), grouped(undecided));
+    return text;
 }
 
 std::string crc_text(const std::array<std::uint64_t, 4>& by_status, const NamedCounts& reasons) {
