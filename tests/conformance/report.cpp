@@ -20,6 +20,9 @@ CheckResult result(std::string_view id, Verdict verdict, std::string reason = {}
         made.failures = 3;
         made.evidence = {FrameIndex{4}, FrameIndex{7}};
         made.detail = "expected < a \"b\"\ncame     > c & d";
+        made.exchange = {{Duration{0}, ExchangeWay::to_device, false, "RC_SEND_ONLY <b>"},
+                         {Duration{5000}, ExchangeWay::from_device, true, "RC_ACKNOWLEDGE \"&\""},
+                         {Duration{9000}, ExchangeWay::missing, false, "an ACK\x02" + std::string(200, 'x')}};
     }
     return made;
 }
@@ -57,6 +60,18 @@ TEST_CASE("HTML and XML show text as text") {
     CHECK(junit.find("failures=\"1\"") != std::string::npos);
     CHECK(junit.find("message=\"3 of 10 packets &lt;script&gt;\"") != std::string::npos);
     CHECK(junit.find('\x01') == std::string::npos);
+}
+
+TEST_CASE("a failure has its packets as a ladder in HTML") {
+    const std::string html = html_text(one_of_each());
+    CHECK(html.find(">tester</text>") != std::string::npos);
+    CHECK(html.find(">device</text>") != std::string::npos);
+    CHECK(html.find("RC_SEND_ONLY &lt;b&gt;") != std::string::npos);
+    CHECK(html.find("class=\"arrow wrong\"") != std::string::npos);
+    CHECK(html.find("class=\"arrow missing\"") != std::string::npos);
+    CHECK(html.find("<b>\"") == std::string::npos);
+    CHECK(html.find(std::string(100, 'x')) == std::string::npos);  // shortened
+    CHECK(html_text(report_of({result("FMT-01", Verdict::pass)})).find("<svg") == std::string::npos);
 }
 
 TEST_CASE("the digest of a report is that of its verdicts") {

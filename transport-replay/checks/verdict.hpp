@@ -25,6 +25,16 @@ inline constexpr std::array<std::string_view, 5> kVerdictNames{"pass", "fail", "
 
 inline constexpr std::size_t kMostEvidence = 16;  // frames a check lists; more prove no more
 
+// A packet of the exchange in which an active check failed, or one that was expected and did not come.
+enum class ExchangeWay : std::uint8_t { to_device, from_device, missing };
+struct ExchangeStep {
+    dissect::Duration at{};  // since the script began
+    ExchangeWay way{};
+    bool wrong = false;  // it is what failed
+    std::string text;
+};
+inline constexpr std::size_t kMostExchange = 24;  // a failure shows; the last of them
+
 struct CheckResult {
     const CheckRow* check = nullptr;  // of the catalogue, which outlives everything; never null in a Report
     Verdict verdict = Verdict::not_applicable;
@@ -34,6 +44,7 @@ struct CheckResult {
     std::vector<dissect::FrameIndex> evidence;  // the first of them, in order, at most kMostEvidence
     std::string detail;                         // several lines: what was expected, what came, the difference; passive checks have none
     std::optional<dissect::Duration> took;      // of an active check
+    std::vector<ExchangeStep> exchange;         // of a failed active check: the last packets, at most kMostExchange
 };
 
 struct ReportFact {  // of the subject: kernel, firmware, profile

@@ -1,6 +1,7 @@
 #include <transport-replay/page/collector.hpp>
 #include <transport-replay/page/picture.hpp>
 #include <transport-replay/report/figures.hpp>
+#include <transport-replay/report/ladder_picture.hpp>
 #include <transport-replay/report/markup.hpp>
 
 #include <algorithm>
@@ -17,11 +18,6 @@ namespace {
 
 constexpr int kColumnWidth = 4;                                     // units of a picture
 constexpr int kWidth = static_cast<int>(kColumns) * kColumnWidth;   // 1040
-constexpr std::size_t kLongestLine = 84;                            // characters of a packet's line; qpscope show has the rest
-
-std::string shortened(const std::string& line) {
-    return line.size() <= kLongestLine ? line : line.substr(0, kLongestLine) + "...";
-}
 
 std::string open(int height, std::string_view what) {
     return fmt::format("<figure><svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">\n", kWidth, height, what);
@@ -82,24 +78,18 @@ std::string ladder(std::span<const LadderStep> steps) {
     if (steps.empty()) return {};
     const std::string& a = steps.front().packet->source;
     const std::string& b = steps.front().packet->destination;
-    constexpr int kLeft = 190, kRight = 420, kStep = 22, kTop = 34, kText = 440;
-    const int height = kTop + kStep * static_cast<int>(steps.size()) + 4;
-    std::string out = open(height, "packets that prove it");
-    for (const auto& [x, name] : {std::pair{kLeft, &a}, std::pair{kRight, &b}})
-        out += fmt::format("<text x=\"{0}\" y=\"16\" text-anchor=\"middle\">{2}</text><path class=\"axis\" d=\"M{0} 22V{1}\"/>\n", x, height - 6, markup_text(*name));
-    int y = kTop;
+    std::vector<LadderRow> rows;
     for (const LadderStep& step : steps) {
         const EvidencePacket& packet = *step.packet;
-        out += fmt::format("<text class=\"soft\" x=\"0\" y=\"{0}\">{1}</text><text class=\"soft\" x=\"150\" y=\"{0}\" text-anchor=\"end\">{2}</text>\n", y + 4,
-                           packet.timeless ? std::string() : seconds_text(step.since_start) + " s", std::to_underlying(step.frame));
         const bool forth = packet.source == a && packet.destination == b, back = packet.source == b && packet.destination == a;
-        const int from = forth ? kLeft : kRight, to = forth ? kRight : kLeft, tip = to + (forth ? -7 : 7);
-        if (forth || back)
-            out += fmt::format("<path class=\"arrow{0}\" d=\"M{1} {2}H{3}M{4} {5}L{3} {2}L{4} {6}\"/>\n", packet.retransmission ? " again" : "", from, y, to, tip, y - 4, y + 4);
-        out += fmt::format("<text class=\"mono\" x=\"{}\" y=\"{}\">{}</text>\n", kText, y + 4, markup_text(shortened(packet.line)));
-        y += kStep;
+        rows.push_back({.when = packet.timeless ? std::string() : seconds_text(step.since_start) + " s",
+                        .number = std::to_string(std::to_underlying(step.frame)),
+                        .way = forth ? LadderWay::forth : back ? LadderWay::back : LadderWay::none,
+                        .style = packet.retransmission ? "again" : "",
+                        .text = packet.line});
     }
-    return out + "</svg><figcaption>Seconds since the first packet, frame, packet; <b class=\"again\">retransmissions</b>.</figcaption></figure>\n";
+    return "<figure>" + ladder_picture(a, b, rows, "packets that prove it") +
+           "<figcaption>Seconds since the first packet, frame, packet; <b class=\"again\">retransmissions</b>.</figcaption></figure>\n";
 }
 
 std::string throughput(const std::vector<series::Amount>& columns, Duration length) {

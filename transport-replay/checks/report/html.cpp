@@ -2,6 +2,7 @@
 #include <transport-replay/checks/report/counts.hpp>
 #include <transport-replay/checks/report/written.hpp>
 #include <transport-replay/report/figures.hpp>
+#include <transport-replay/report/ladder_picture.hpp>
 #include <transport-replay/report/markup.hpp>
 #include <transport-replay/report/page_style.hpp>
 
@@ -23,8 +24,8 @@ constexpr std::array kOrder{Verdict::fail, Verdict::inconclusive, Verdict::devia
 void append_head(std::string& out, const Report& report) {
     out += fmt::format(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, "
-        "initial-scale=1\">\n<title>Conformance: {}</title>\n<style>{}</style>\n</head>\n<body>\n<main>\n",
-        markup_text(report.subject), kPageStyle);
+        "initial-scale=1\">\n<title>Conformance: {}</title>\n<style>{}{}</style>\n</head>\n<body>\n<main>\n",
+        markup_text(report.subject), kPageStyle, kLadderStyle);
     out += fmt::format("<p class=\"soft\">qpscope conformance report</p>\n<h1>{}</h1>\n", markup_text(report.subject));
     const VerdictCounts counts = count(report);
     out += "<ul class=\"counts\">\n";
@@ -48,6 +49,24 @@ void append_fact(std::string& out, std::string_view fact, std::string_view value
     if (!value.empty()) out += fmt::format("<dt>{}</dt><dd>{}</dd>\n", fact, markup_text(value));
 }
 
+// What went to and fro before a failure, and what did not come.
+void append_exchange(std::string& out, const std::vector<ExchangeStep>& exchange) {
+    if (exchange.empty()) return;
+    std::vector<LadderRow> rows;
+    for (const ExchangeStep& step : exchange)
+        rows.push_back({.when = duration_text(step.at),
+                        .number = {},
+                        .way = step.way == ExchangeWay::to_device ? LadderWay::forth : LadderWay::back,
+                        .style = step.way == ExchangeWay::missing ? "missing"
+                                 : step.wrong                     ? "wrong"
+                                                                  : "",
+                        .text = step.text});
+    out += fmt::format(
+        "<figure>{}<figcaption>Since the script began; <b class=\"wrong\">what is wrong</b>, "
+        "<b class=\"missing\">what was expected</b>.</figcaption></figure>\n",
+        ladder_picture("tester", "device", rows, "packets before the failure"));
+}
+
 void append_result(std::string& out, const CheckResult& result) {
     const CheckRow& check = *result.check;
     const bool open = result.verdict == Verdict::fail;
@@ -65,6 +84,7 @@ void append_result(std::string& out, const CheckResult& result) {
     append_fact(out, "frames", frames_text(result));
     if (result.took) append_fact(out, "took", duration_text(*result.took));
     out += "</dl>\n";
+    append_exchange(out, result.exchange);
     if (!result.detail.empty()) out += fmt::format("<pre>{}</pre>\n", markup_text(result.detail));
     out += "</div></details>\n";
 }

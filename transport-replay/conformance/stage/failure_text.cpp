@@ -44,21 +44,34 @@ std::string Run::decoded_line(const live::ClaimedFrame& frame, const ScriptQp& q
     return line_of(decoded(frame.bytes), qp, sender);
 }
 
-// What went to and from that queue pair until now.
-std::string Run::before_it(std::string_view name) {
+// What went to and from that queue pair until now; `came` is what failed. It is kept for pictures, and told in lines.
+std::string Run::before_it(std::string_view name, const live::ClaimedFrame* came) {
     const auto qp = queue_pairs_.find(std::string(name));
     if (qp == queue_pairs_.end()) return {};
-    std::vector<std::string> lines;
-    for (auto each = outcome_.frames.rbegin(); each != outcome_.frames.rend() && lines.size() < kShownBefore; ++each) {
+    std::vector<ExchangeStep> steps;
+    for (auto each = outcome_.frames.rbegin(); each != outcome_.frames.rend() && steps.size() < kShownBefore; ++each) {
         const Packet packet = decoded(each->bytes);
-        if (!packet.has_transport() || packet.dest_qp != (each->sender == Sender::us ? qp->second.theirs : qp->second.ours)) continue;
-        lines.push_back(fmt::format("      {:>12}  {} {}\n", time_text(each->time - began_), each->sender == Sender::us ? "->" : "<-",
-                                    line_of(packet, qp->second, each->sender)));
+        const bool ours = each->sender == Sender::us;
+        if (!packet.has_transport() || packet.dest_qp != (ours ? qp->second.theirs : qp->second.ours)) continue;
+        steps.push_back({.at = each->time - began_,
+                         .way = ours ? ExchangeWay::to_device : ExchangeWay::from_device,
+                         .wrong = !ours && came != nullptr && each->time == came->time && each->bytes == came->bytes,
+                         .text = line_of(packet, qp->second, each->sender)});
     }
-    std::ranges::reverse(lines);
+    std::ranges::reverse(steps);
     std::string text;
-    for (const std::string& line : lines) text += line;
+    for (const ExchangeStep& step : steps)
+        text += fmt::format("      {:>12}  {} {}\n", time_text(step.at), step.way == ExchangeWay::to_device ? "->" : "<-", step.text);
+    std::ranges::move(steps, std::back_inserter(outcome_.exchange));
     return text.empty() ? text : "    so far, since the start of the script:\n" + text;
+}
+
+// The end of the exchange of a failure: what did not come.
+void Run::note_missing(std::string expected) {
+    std::ranges::stable_sort(outcome_.exchange, {}, &ExchangeStep::at);
+    const std::size_t surplus = outcome_.exchange.size() - std::min(outcome_.exchange.size(), kMostExchange - 1);
+    outcome_.exchange.erase(outcome_.exchange.begin(), outcome_.exchange.begin() + static_cast<std::ptrdiff_t>(surplus));
+    outcome_.exchange.push_back({.at = now_ - began_, .way = ExchangeWay::missing, .wrong = false, .text = std::move(expected)});
 }
 
 void Run::fail_packet(std::string_view name, const script::PacketLine& packet, const Met& met, const live::ClaimedFrame* came,
@@ -83,15 +96,18 @@ void Run::fail_packet(std::string_view name, const script::PacketLine& packet, c
         detail += row("differs", reason);
     }
     const std::string at = here();
-    end(Verdict::fail, fmt::format("{}: {}", at, reason), fmt::format("{}\n{}{}", at, detail, before_it(name)));
+    const std::string before = before_it(name, came);
+    note_missing(wanted);
+    end(Verdict::fail, fmt::format("{}: {}", at, reason), fmt::format("{}\n{}{}", at, detail, before));
 }
 
 void Run::fail_silent(std::string_view name, std::string_view expected, const Bounds& bounds) {
     const Duration waited = bounds.latest - event_;
     const std::string at = here();
+    const std::string before = before_it(name), wanted = fmt::format("{}, within {}", expected, time_text(waited));
+    note_missing(wanted);
     end(Verdict::fail, fmt::format("{}: no packet within {}, expected {}", at, time_text(waited), expected),
-        fmt::format("{}\n{}{}{}", at, row("expected", fmt::format("{}, within {}", expected, time_text(waited))),
-                    row("received", "nothing"), before_it(name)));
+        fmt::format("{}\n{}{}{}", at, row("expected", wanted), row("received", "nothing"), before));
 }
 
 void Run::fail_unexpected(ScriptQp& qp, const live::ClaimedFrame& came, Duration lasting) {
@@ -99,7 +115,7 @@ void Run::fail_unexpected(ScriptQp& qp, const live::ClaimedFrame& came, Duration
     const std::string at = here();
     end(Verdict::fail, fmt::format("{}: unexpected {}", at, line.substr(0, line.find(' '))),
         fmt::format("{}\n{}{}{}", at, row("expected", fmt::format("nothing at {} for {}", qp.name, time_text(lasting))),
-                    row("received", fmt::format("{}, after {}", line, time_text(came.time - event_))), before_it(qp.name)));
+                    row("received", fmt::format("{}, after {}", line, time_text(came.time - event_))), before_it(qp.name, &came)));
 }
 
 void Run::fail_agent(const std::string& expected, const std::string& came, std::string reason) {
@@ -107,6 +123,7 @@ void Run::fail_agent(const std::string& expected, const std::string& came, std::
     std::string before;
     for (const auto& [name, qp] : queue_pairs_)
         if (!qp.management && qp.kind != script::EndKind::verbs) before += before_it(name);
+    note_missing(fmt::format("{}; the agent says: {}", expected, came));
     end(Verdict::fail, fmt::format("{}: {}", at, reason),
         fmt::format("{}\n{}{}{}", at, row("expected", expected), row("came", came), before));
 }

@@ -48,6 +48,7 @@ struct Waits {
     std::optional<dissect::Instant> at{};
     std::optional<dissect::Instant> until{};
     dissect::Psn psn{};
+    std::string others{};  // events that came in place of the wanted one
 };
 
 // A question to an agent in the making; keys are those of the protocol's table.
@@ -174,6 +175,7 @@ private:
     void poll_completion(const script::AgentLine& line);
     void poll_no_completion(const script::AgentLine& line);
     void ask_state(const script::AgentLine& line);
+    void ask_event(const script::AgentLine& line);
     void look_at_memory(const script::AgentLine& line);
     void fill(const script::AgentLine& line);
     void ask_counter(const script::AgentLine& line);
@@ -196,7 +198,8 @@ private:
     void fail_silent(std::string_view name, std::string_view expected, const Bounds& bounds);
     void fail_unexpected(ScriptQp& qp, const live::ClaimedFrame& came, dissect::Duration lasting);
     void fail_agent(const std::string& expected, const std::string& came, std::string reason);
-    [[nodiscard]] std::string before_it(std::string_view name);
+    [[nodiscard]] std::string before_it(std::string_view name, const live::ClaimedFrame* came = nullptr);
+    void note_missing(std::string expected);
     [[nodiscard]] std::string decoded_line(const live::ClaimedFrame& frame, const ScriptQp& qp, Sender sender);
 
     const script::Script& script_;
@@ -223,7 +226,6 @@ private:
     bool uses_counters_ = false;
     bool uses_us_ = false;
     std::optional<dissect::Instant> farewell_;  // until when the end of connections is waited for
-    std::string rejected_;                      // what an agent refused
 };
 
 }  // namespace qps::transport::conformance::stage

@@ -23,10 +23,10 @@
 namespace qps::transport::conformance::stage {
 
 inline constexpr std::string_view kNoAgent = "no agent of the device (--agent)";  // why a script that needs one is not applicable
-inline constexpr std::size_t kMostRecorded = 1U << 14;              // frames of a run: a storm and what it is answered with
-inline constexpr std::size_t kMostArrived = 1U << 13;               // as many as the endpoint keeps
-inline constexpr std::uint64_t kMostSteps = 1U << 20;               // lines played: repeats included
-inline constexpr dissect::Duration kAgentPatience{15'000'000'000};  // above the longest wait of its protocol
+inline constexpr std::size_t kMostRecorded = 1U << 14;                            // frames of a run: a storm and what it is answered with
+inline constexpr std::size_t kMostArrived = 1U << 13;                             // as many as the endpoint keeps
+inline constexpr std::uint64_t kMostSteps = 1U << 20;                             // lines played: repeats included
+inline constexpr dissect::Duration kAgentPatience{15'000'000'000};                // above the longest wait of its protocol
 
 struct DefinedVariable {
     std::string name;
@@ -57,8 +57,9 @@ struct ScriptOutcome {
     std::uint64_t examined = 0;  // lines that demanded something of the device, and got it
     bool silent = false;         // the device does not answer any more
     dissect::Duration took{};
-    std::vector<RecordedFrame> frames;  // to and from queue pairs that the script played itself
-    std::uint64_t frames_lost = 0;      // beyond kMostRecorded
+    std::vector<RecordedFrame> frames;   // to and from queue pairs that the script played itself
+    std::uint64_t frames_lost = 0;       // beyond kMostRecorded
+    std::vector<ExchangeStep> exchange;  // of a failure: what was before it, and what came or did not
 };
 
 class Run;

@@ -258,6 +258,7 @@ void Suite::note(const Script& script, const ScriptOutcome& outcome) {
         result.verdict = outcome.verdict;
         result.reason = outcome.reason;
         result.detail = outcome.detail;
+        result.exchange = outcome.exchange;
     }
 }
 
@@ -277,6 +278,7 @@ void Suite::note_exchange(const Script& script, const ScriptOutcome& outcome) {
         result.verdict = seen.verdict;
         result.reason = seen.reason.empty() ? std::string{} : fmt::format("in {}: {}", name, seen.reason);
         result.evidence = seen.evidence;
+        result.exchange = seen.exchange;
     }
 }
 
