@@ -66,7 +66,7 @@ std::string without_times(std::string text) {
 TEST_CASE("the suite over UDP: table, JSON, JUnit, HTML, evidence, what changed") {
     const TemporaryFolder folder;
     const DeviceUnderTest device("5");
-    const std::string only = "RSP-01,RSP-05,CM-05,FMT-15,FMT-20,FMT-25";
+    const std::string only = "RSP-01,RSP-05,CM-05,FMT-20,FMT-25,ERR-04";
     const Ending table = device.ask({"--only", only, "--evidence", folder.file("packets")});
     INFO(table.err << table.out);
     CHECK(table.code == kDone);
@@ -142,11 +142,11 @@ TEST_CASE("the suite over UDP: a device that goes away is told of, and what was 
 }
 
 TEST_CASE("conform says who decides each check, lists its scripts, and takes a script by its name") {
-    const Ending table = qpscope({"conform", "--coverage", "--only", "FMT-01,FMT-03,FMT-15,RSP-50"});
+    const Ending table = qpscope({"conform", "--coverage", "--only", "FMT-01,FMT-03,RSP-50,ERR-04"});
     CHECK(table.code == kDone);
     qps::tests::check_golden("cli/golden/conform_coverage.txt", table.out);
     const auto json = nlohmann::json::parse(qpscope({"conform", "--coverage", "-f", "json"}).out);
-    CHECK(json["checks"].size() == 163);
+    CHECK(json["checks"].size() == 164);
     const Ending list = qpscope({"conform", "--list"});
     CHECK_THAT(list.out, Contains("RSP-05  a gap in the PSNs") && Contains("dangerous: has crashed devices"));
     CHECK(list.out.find("ERR-01") > list.out.find("CNP-02"));  // dangerous: last

@@ -1,13 +1,16 @@
-// Every active check can fail: each script of the catalogue against endpoints that break its rule.
+// Every active check can fail: each script of the catalogue against endpoints that break its rule, each in ways that differ. What was
+// killed is a table of docs/conformance.md (QPSCOPE_REWRITE_GOLDEN=1 writes it).
 #include <tests/conformance/active_mutants.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/golden.hpp>
 #include <tests/support/scripts.hpp>
 #include <tests/support/stage_world.hpp>
+#include <transport-replay/checks/catalogue.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -32,6 +35,31 @@ ScriptOutcome outcome_of(ActiveMutant mutant) {
     return world.run(script_named(mutant.script));
 }
 
+struct Killed {
+    std::size_t made = 0;
+    std::size_t killed = 0;
+    std::string ways;
+};
+
+std::string upper_case(std::string name) {
+    std::ranges::transform(name, name.begin(), [](unsigned char letter) { return static_cast<char>(std::toupper(letter)); });
+    return name;
+}
+
+// The manual as it stands, with the table that follows from what was killed, in the order of the catalogue.
+std::string manual_with(const std::map<std::string, Killed>& killed) {
+    constexpr std::string_view kHead = "| check | killed | mutants |\n|---|---|---|\n";
+    const auto manual = script_text(std::string(QPSCOPE_SOURCE_DIR) + "/docs/conformance.md");
+    REQUIRE(manual);
+    const std::size_t begin = manual->find(kHead);
+    REQUIRE(begin != std::string::npos);
+    std::string text = manual->substr(0, begin) + std::string(kHead);
+    for (const auto& check : transport::conformance::checks())
+        if (const auto row = killed.find(std::string(check.id)); row != killed.end())
+            text += fmt::format("| {} | {} of {} | {} |\n", check.id, row->second.killed, row->second.made, row->second.ways);
+    return text + manual->substr(std::min(manual->find("\n\n", begin), manual->size() - 1) + 1);
+}
+
 // Whose words are kept: a failure of every kind.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kFailures{{
     {"rsp-01", "the ACK is of the PSN before"},
@@ -49,20 +77,37 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kFailure
 
 }  // namespace
 
-TEST_CASE("every script fails against a device that breaks its rule, and says why") {
+TEST_CASE("every script fails against each device that breaks its rule, says why, and the manual has the count") {
+    std::map<std::string, Killed> killed;  // by check
     for (ActiveMutant& mutant : all_mutants()) {
+        Killed& row = killed[upper_case(mutant.script)];
+        row.ways += (row.ways.empty() ? "" : "; ") + mutant.what;
+        ++row.made;
         const std::string about = mutant.script + ", " + mutant.what;
         const ScriptOutcome outcome = outcome_of(std::move(mutant));
         INFO(about << ": " << outcome.reason << '\n' << outcome.detail);
         CHECK(outcome.verdict == Verdict::fail);
         CHECK_FALSE(outcome.reason.empty());
         CHECK_FALSE(outcome.detail.empty());
+        CHECK_FALSE(outcome.exchange.empty());
+        CHECK(outcome.exchange.size() <= transport::conformance::kMostExchange);
+        if (outcome.verdict == Verdict::fail) ++row.killed;
     }
+    check_golden("../docs/conformance.md", manual_with(killed));
 }
 
-TEST_CASE("no script lacks its mutant, and no mutant its script") {
+TEST_CASE("no script lacks two mutants that differ, and no mutant its script") {
     std::set<std::string> broken;
-    for (const ActiveMutant& mutant : all_mutants()) broken.insert(mutant.script);
+    std::map<std::string, std::set<std::string>> ways;
+    for (const ActiveMutant& mutant : all_mutants()) {
+        broken.insert(mutant.script);
+        INFO(mutant.script << ", " << mutant.what);
+        CHECK(ways[mutant.script].insert(mutant.what).second);
+    }
+    for (const auto& [script, what] : ways) {
+        INFO(script);
+        CHECK(what.size() >= 2);
+    }
     std::set<std::string> checked;  // the checks that can fail
     for (const std::string& name : script_names()) {
         INFO(name);
@@ -73,20 +118,22 @@ TEST_CASE("no script lacks its mutant, and no mutant its script") {
         if (judges) std::ranges::copy(script.checks, std::inserter(checked, checked.end()));
     }
     CHECK(broken.empty());
-    CHECK(checked.size() >= 116);
+    CHECK(checked.size() >= 118);
 }
 
-TEST_CASE("of a device that hears nothing, or says nothing, no check is left open, and few pass") {
+TEST_CASE("of a device that hears nothing, or says nothing, one check is left open, and few pass") {
     // Whose rule is not to succeed, to go on asking, or not to say anything.
     const std::set<std::string> right_if_deaf{"cm-08", "req-10", "req-14", "req-15", "req-16", "req-17", "req-20"};
-    const std::set<std::string> right_if_mute{"cnp-04", "rsp-48", "rsp-49", "rsp-50", "rsp-51", "rsp-52"};
+    const std::set<std::string> right_if_mute{"cnp-04", "fmt-15", "rsp-48", "rsp-49", "rsp-50", "rsp-51", "rsp-52"};
     for (const bool deaf : {true, false})
         for (const std::string& name : script_names()) {
             Broken broken = deaf ? inward(drop(begins(""))) : outward(drop(begins("")));
             StageWorld world({.damage = std::move(broken.damage)});
             const ScriptOutcome outcome = world.run(script_named(name));
             INFO(name << (deaf ? " deaf: " : " mute: ") << outcome.reason << '\n' << outcome.detail);
-            CHECK(outcome.verdict == ((deaf ? right_if_deaf : right_if_mute).contains(name) ? Verdict::pass : Verdict::fail));
+            const bool counts_nothing = deaf && name == "fmt-15";  // its counters say nothing either way
+            const bool right = (deaf ? right_if_deaf : right_if_mute).contains(name);
+            CHECK(outcome.verdict == (counts_nothing ? Verdict::not_applicable : right ? Verdict::pass : Verdict::fail));
         }
 }
 
@@ -105,7 +152,6 @@ TEST_CASE("where a script asks the agent, an agent that says otherwise fails it"
             const auto text = script_text(script_folder() / (name + ".script"));
             REQUIRE(text);
             if (text->find(row.words) == std::string::npos) continue;
-            if (name == "rsp-42" && row.words == " state err") continue;  // on a way that our endpoint does not take
             ++asked;
             StageWorld world({.lie = row.lie().lie});
             const ScriptOutcome outcome = world.run(script_named(name));

@@ -9,6 +9,7 @@
 namespace qps::tests {
 
 inline constexpr std::string_view kPsn = "infiniband.bth.psn", kOpcode = "infiniband.bth.opcode";
+inline constexpr std::string_view kRead = "RC_RDMA_READ_REQUEST", kAddress = "infiniband.reth.va";
 
 struct ActiveMutant {
     std::string script;

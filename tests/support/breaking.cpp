@@ -121,6 +121,9 @@ Which naks() {
     return [](const Packet& packet) { return syndrome_type(packet) == kNak; };
 }
 Which cnps() { return is("CNP"); }
+Which wrong_icrc() {
+    return [](const Packet& packet) { return packet.icrc.status == CrcStatus::bad; };
+}
 Which message(LayerKind kind) {
     return [=](const Packet& packet) { return find(packet, kind) != nullptr; };
 }
@@ -272,6 +275,22 @@ Broken sends_back(Which when) {
         return back;
     });
 }
+Broken reaches_all(Which when) {
+    const auto pairs = std::make_shared<Pairs>();
+    const Alter in = [=](FrameBytes frame) {
+        Frames all = one(frame);
+        const Packet packet = decoded(frame);
+        if (!packet.has_transport() || !when(packet)) return all;
+        for (const auto& [number, ours] : pairs->ours) {
+            if (number == std::to_underlying(packet.dest_qp)) continue;
+            FrameBytes copy = frame;
+            put(copy, "infiniband.bth.destqp", exactly(number));
+            all.push_back(std::move(copy));
+        }
+        return all;
+    };
+    return {.damage = {.in = in}, .lie = noting(pairs)};
+}
 Broken takes_for_its_own(Which when) {
     const auto pairs = std::make_shared<Pairs>();
     const Alter in = [=](FrameBytes frame) {
@@ -363,6 +382,32 @@ Broken memory_differs() {
     const auto lie = [](const agent::Request& request, agent::ParsedAnswer& answer) {
         if (request.verb != agent::Verb::compare || !answer.ok) return;
         answer.fields = agent::Fields{}.add(agent::Key::wrong, std::uint64_t{1}).add(agent::Key::first, std::uint64_t{0});
+    };
+    return {.lie = {.answered = lie}};
+}
+Broken no_events() { return every_event("none"); }
+Broken every_event(std::string_view word) {
+    const auto lie = [=](const agent::Request& request, agent::ParsedAnswer& answer) {
+        if (request.verb != agent::Verb::event || !answer.ok) return;
+        agent::Fields fields;
+        for (agent::Field field : answer.fields.all()) {
+            if (field.key == agent::Key::event && field.number != 0)
+                field.number = agent::text_of::word(word, agent::kAsyncWords).value_or(0);
+            fields.add(std::move(field));
+        }
+        answer.fields = std::move(fields);
+    };
+    return {.lie = {.answered = lie}};
+}
+Broken events_of_others() {
+    const auto lie = [](const agent::Request& request, agent::ParsedAnswer& answer) {
+        if (request.verb != agent::Verb::event || !answer.ok) return;
+        agent::Fields fields;
+        for (agent::Field field : answer.fields.all()) {
+            if (field.key == agent::Key::qp) ++field.number;
+            fields.add(std::move(field));
+        }
+        answer.fields = std::move(fields);
     };
     return {.lie = {.answered = lie}};
 }

@@ -35,6 +35,7 @@ struct Broken {
 [[nodiscard]] Which rnr_naks();
 [[nodiscard]] Which naks();
 [[nodiscard]] Which cnps();
+[[nodiscard]] Which wrong_icrc();
 [[nodiscard]] Which message(dissect::LayerKind kind);
 [[nodiscard]] Which where(std::string_view field, std::uint64_t value);
 [[nodiscard]] Which without(std::string_view field, std::uint64_t value);   // the field is there, and is something else
@@ -73,6 +74,8 @@ struct Memory {
 // It answers what `when` likes: an acknowledgment with this syndrome, or the very packet, to the half that sent it.
 [[nodiscard]] Broken acknowledges(Which when, std::uint8_t syndrome);
 [[nodiscard]] Broken sends_back(Which when);
+// What `when` likes goes to every queue pair that was made, not to one alone.
+[[nodiscard]] Broken reaches_all(Which when);
 // Packets to a queue pair number that is nobody's go to the queue pair that was made last.
 [[nodiscard]] Broken takes_for_its_own(Which when);
 [[nodiscard]] Broken takes_any_key();  // an R_Key that nobody has is that of the first region
@@ -84,6 +87,9 @@ struct Memory {
 [[nodiscard]] Broken completions_of_nothing();             // where there is none it tells of one
 [[nodiscard]] Broken always_in(std::string_view state);    // every queue pair
 [[nodiscard]] Broken memory_differs();
+[[nodiscard]] Broken no_events();                         // asynchronous ones
+[[nodiscard]] Broken every_event(std::string_view word);  // is that one
+[[nodiscard]] Broken events_of_others();                  // name another queue pair
 [[nodiscard]] Broken asked(transport::conformance::agent::Verb verb, std::function<void(transport::conformance::agent::Request&)> becomes);
 // Asked so, it hears another value of that key.
 [[nodiscard]] Broken asked_with(transport::conformance::agent::Verb verb, transport::conformance::agent::Key key, std::uint64_t value);

@@ -116,6 +116,7 @@ private:
                                        {transport::live::ipv6_address(0x2001'0db8'0000'0000, last), 64}},
                          .mtu = 4200,
                          .detect_duplicates = false},
+                .adapter = {.dcqcn = transport::verbs::DcqcnSettings{}},
                 .seed = last};
     }
 

@@ -37,7 +37,8 @@ std::expected<std::optional<Choice>, ScriptError> range_at(const Parsing& at, st
     if (place >= at.tokens().size()) return std::nullopt;
     auto pattern = at.pattern(at.tokens()[place], 0, nullptr);
     if (!pattern) return std::unexpected(pattern.error());
-    if (pattern->any || pattern->negated || pattern->choices.size() != 1) return at.fail(at.tokens()[place], "expected one range, such as 0..64");
+    if (pattern->any || pattern->negated || pattern->choices.size() != 1)
+        return at.fail(at.tokens()[place], "expected one range, such as 0..64");
     return std::move(pattern->choices.front());
 }
 
@@ -116,11 +117,16 @@ Parsed take_memory(Parsing& at, AgentLine line) {
     return at.add(std::move(line));
 }
 
-// dut counter out_of_sequence rises by 1..
+// dut counter out_of_sequence rises by 1.. | as NAME
 Parsed take_counter(Parsing& at, AgentLine line) {
     const auto name = token_at(at, 2, "the counter's name");
     if (!name) return std::unexpected(name.error());
     line.object = name->text;
+    if (at.tokens().size() == 5 && at.tokens()[3].text == "as") {
+        line.variable = at.tokens()[4].text;
+        if (auto defined = at.define(at.tokens()[4], line.variable); !defined) return defined;
+        return at.add(std::move(line));
+    }
     if (at.tokens().size() < 6 || at.tokens()[3].text != "rises" || at.tokens()[4].text != "by")
         return at.missing("expected: counter NAME rises by 1..");
     auto range = range_at(at, 5);
@@ -194,16 +200,25 @@ Parsed take_no_completion(Parsing& at, AgentLine line) {
     return at.add(std::move(line));
 }
 
-Parsed take_state(Parsing& at, AgentLine line) {
-    const auto state = token_at(at, 3, "a state: rts, err, ...");
-    if (!state) return std::unexpected(state.error());
-    if (auto known = one_of(at, *state, kStates, "state of a queue pair"); !known) return known;
-    line.object = state->text;
+// dut a state err [within 500ms], dut a event qp_access_err [within 500ms]
+template <std::size_t N>
+Parsed take_word(Parsing& at, AgentLine line, const std::array<std::string_view, N>& words, std::string_view example,
+                 std::string_view what) {
+    const auto word = token_at(at, 3, example);
+    if (!word) return std::unexpected(word.error());
+    if (auto known = one_of(at, *word, words, what); !known) return known;
+    line.object = word->text;
     auto tail = at.window_at_end(4);
     if (!tail) return std::unexpected(tail.error());
     if (tail->begins > 4) return at.fail(at.tokens()[4], "expected a time");
     line.window = std::move(tail->window);
     return at.add(std::move(line));
+}
+Parsed take_state(Parsing& at, AgentLine line) {
+    return take_word(at, std::move(line), kStates, "a state: rts, err, ...", "state of a queue pair");
+}
+Parsed take_event(Parsing& at, AgentLine line) {
+    return take_word(at, std::move(line), agent::kAsyncWords, "an event: qp_access_err, qp_req_err, ...", "asynchronous event");
 }
 
 struct ActRow {
@@ -223,6 +238,7 @@ constexpr std::array kActs{
     ActRow{"completion", Act::completion, true, take_completion},
     ActRow{"no", Act::no_completion, true, take_no_completion},
     ActRow{"state", Act::state, true, take_state},
+    ActRow{"event", Act::event, true, take_event},
 };
 
 }  // namespace
@@ -236,7 +252,7 @@ Parsed take_agent_line(Parsing& at, Side side) {
         line.qp = first->text;
         word = 2;
     }
-    const auto act = token_at(at, word, "recv, post, completion, no completion or state");
+    const auto act = token_at(at, word, "recv, post, completion, no completion, state or event");
     if (!act) return std::unexpected(act.error());
     std::vector<std::string_view> names;
     for (const ActRow& row : kActs) {

@@ -189,6 +189,7 @@ enum class Act : std::uint8_t {
     completion,     // a completion comes
     no_completion,  // none comes
     state,          // of a queue pair
+    event,          // an asynchronous one of a queue pair comes
     memory,         // what a region holds
     counter,        // of the device: what it has counted since the script began
     ask,            // any request of the agent's protocol
@@ -197,15 +198,15 @@ enum class Content : std::uint8_t { filled, bytes, unchanged };
 struct AgentLine {
     Side side{};
     Act act{};
-    std::string qp{};      // of receive, post, completion, state
-    std::string object{};  // a region's name, an operation, a state, a counter, a verb
+    std::string qp{};      // of receive, post, completion, state, event
+    std::string object{};  // a region's name, an operation, a state, an event, a counter, a verb
     Settings settings{};
     std::optional<Choice> range{};  // of a region, of a counter's rise
     Content content{};
     std::optional<Expression> number{};  // a seed
     std::vector<std::byte> bytes{};
-    std::string variable{};  // what the answer's values are called
-    Window window{};         // of completions
+    std::string variable{};  // what the answer's values are called, or a counter's rise
+    Window window{};         // of completions, states and events
 };
 
 using Body = std::variant<Let, MakeQp, Release, Inject, Expect, Nothing, Allow, Either, Repeat, ForEach, If, Require, Assert, Fail, Wait,

@@ -262,6 +262,32 @@ void Run::ask_state(const AgentLine& line) {
     });
 }
 
+// The event that the line wants of that queue pair; what else happened meanwhile is another line's, or nobody's.
+void Run::ask_event(const AgentLine& line) {
+    const auto id = queue_pair_of(line);
+    const auto bounds = id ? bounds_of(line.window) : std::nullopt;
+    if (!bounds) return;
+    if (!waits_.until) waits_.until = bounds->latest;
+    const Duration left = std::max(*waits_.until - now_, Duration{});
+    ask(line.side, Question(agent::Verb::event).put("wait", milliseconds(left)), [this, &line, id](const agent::ParsedAnswer& answer) {
+        const auto event = answer.fields.number_or(agent::Key::event, 0);
+        const std::string_view is = event < agent::kAsyncWords.size() ? agent::kAsyncWords[event] : "?";
+        const bool of_it = answer.fields.number_or(agent::Key::qp, 0) == *id;
+        if (is == line.object && of_it) {
+            ++outcome_.examined;
+            waits_.part = 2;
+            return;
+        }
+        if (event != 0) waits_.others += fmt::format("{}{}{}", waits_.others.empty() ? "" : ", ", is, of_it ? "" : " of another object");
+        if (event == 0 || now_ >= *waits_.until)
+            return fail_agent(fmt::format("an asynchronous event {} of {}", line.object, line.qp),
+                              waits_.others.empty() ? "none" : waits_.others,
+                              fmt::format("no asynchronous event {} of {}", line.object, line.qp));
+        waits_.part = 1;
+        waits_.at = now_;
+    });
+}
+
 std::optional<Run::Part> Run::part_of(const AgentLine& line, const Region& region) {
     Part part{.offset = 0, .length = region.length};
     if (!line.range || !line.range->first) return part;
@@ -368,6 +394,11 @@ void Run::ask_counter(const AgentLine& line) {
         keep_counters(answer);
         const std::uint64_t rise = counters_[line.object] - before.at(line.object);
         counters_ = before;
+        if (!line.variable.empty()) {
+            variables_.set(line.variable, rise);
+            waits_.part = 2;
+            return;
+        }
         const script::Choice& range = *line.range;
         const auto least = number(*range.first);
         const auto most = range.last ? number(*range.last) : range.to_end ? std::optional(~std::uint64_t{0}) : least;
@@ -424,6 +455,7 @@ void Run::begin_agent_line(const AgentLine& line) {
         case Act::completion: return poll_completion(line);
         case Act::no_completion: return poll_no_completion(line);
         case Act::state: return ask_state(line);
+        case Act::event: return ask_event(line);
         case Act::memory: return look_at_memory(line);
         case Act::counter: return ask_counter(line);
         case Act::ask: return ask_anything(line);
