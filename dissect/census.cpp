@@ -1,4 +1,5 @@
 #include <dissect/census.hpp>
+#include <dissect/lldp/tlvs.hpp>
 #include <dissect/ulp/fpdu.hpp>
 #include <dissect/ulp/iwarp.hpp>
 #include <dissect/ultra_ethernet/pds.hpp>
@@ -114,7 +115,9 @@ void count(Census& census, const Packet& packet) {
         auto layers = packet.layers();
         for (const LayerKind kind : {LayerKind::rdma, LayerKind::data})
             if (layers.size() > 1 && layers.back().kind == kind) layers = layers.first(layers.size() - 1);
-        ++census.innermost[static_cast<std::size_t>(layers.back().kind)];
+        LayerKind last = layers.back().kind;
+        if (is_of(last, LayerFamily::lldp) && last != kind::cnm) last = kind::lldp_end;  // one name, whichever TLV is the last
+        ++census.innermost[static_cast<std::size_t>(last)];
     }
 }
 

@@ -1,6 +1,8 @@
 #include <dissect/headers/infiniband.hpp>
 #include <dissect/headers/internet.hpp>
 #include <dissect/headers/link.hpp>
+#include <dissect/lldp/dcbx.hpp>
+#include <dissect/lldp/tlvs.hpp>
 #include <dissect/mad/notice.hpp>
 #include <dissect/notation.hpp>
 #include <dissect/omni_path/management.hpp>
@@ -256,6 +258,17 @@ constexpr std::array kWords{
     Word{kind::ses_response_data_small, "uet.ses.rsp.return_code", "rc", Mention::unusual, 1},
     Word{kind::ses_response_data_small, "uet.ses.rsp.original_request_psn", "request_psn"},
     Word{kind::ses_atomic, "uet.ses.atomic_op_ext_hdr.atomic_opcode", "atomic"},
+    Word{kind::lldp_chassis, "rdma.lldp.chassis.name", "chassis"},
+    Word{kind::lldp_chassis_mac, "lldp.chassis.id.mac", "chassis"},
+    Word{kind::lldp_chassis_address, "lldp.chassis.id.ip4", "chassis"},
+    Word{kind::lldp_port, "lldp.port.id", "port"},
+    Word{kind::lldp_port_mac, "lldp.port.id.mac", "port"},
+    Word{kind::lldp_time_to_live, "lldp.time_to_live", "ttl"},
+    Word{kind::lldp_system_name, "lldp.tlv.system.name", "name"},
+    Word{kind::dcbx_pfc, "rdma.lldp.pfc.enabled", "pfc"},
+    Word{kind::cee_pfc, "rdma.lldp.pfc.enabled", "pfc"},
+    Word{kind::cnm, "rdma.cnm.quantized_feedback", "feedback"},
+    Word{kind::cnm, "rdma.cnm.priority", "priority"},
     Word{LayerKind::tcp, "tcp.srcport", "src"},
     Word{LayerKind::tcp, "tcp.dstport", "dst"},
     Word{LayerKind::tcp, "tcp.seq_raw", "seq"},
@@ -424,6 +437,7 @@ std::string_view protocol(const Packet& packet) {
     if (find(packet, kind::opa_9b) != nullptr) return "OPA";
     if (std::ranges::any_of(packet.layers(), is_iwarp, &Layer::kind)) return "iWARP";
     if (is_ultra_ethernet(layer->kind)) return "UET";
+    if (is_of(layer->kind, LayerFamily::lldp)) return layer->kind == kind::cnm ? "CNM" : "LLDP";
     switch (layer->kind) {
         case LayerKind::tcp: return "TCP";
         case LayerKind::udp: return "UDP";

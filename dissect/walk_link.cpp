@@ -1,4 +1,5 @@
 // The walk over link layers: Ethernet, VLAN, MAC control, MPLS, ERF.
+#include <dissect/lldp/lldp.hpp>
 #include <dissect/omni_path/omni_path.hpp>
 #include <dissect/walk.hpp>
 
@@ -49,6 +50,8 @@ void walk_ethertype(Walk& walk, std::uint16_t ethertype) {
         case 0x8847:
         case 0x8848: return walk_mpls(walk);
         case 0x8808: return walk_mac_control(walk);
+        case 0x88cc: return walk_lldp(walk);
+        case 0x22e7: return walk_cnm(walk);
         case 0x6558: return walk_ethernet(walk);
         case 0x0806:
             if (walk.left() >= kArpLength) {

@@ -12,6 +12,7 @@ inline constexpr std::array kEtherTypes{
     ValueName{0x86dd, "IPv6"},       ValueName{0x8847, "MPLS"},      ValueName{0x8848, "MPLS_MULTICAST"}, ValueName{0x8808, "MAC_CONTROL"},
     ValueName{0x8915, "RoCE"},       ValueName{0x88cc, "LLDP"},      ValueName{0x6558, "ETHERNET"},       ValueName{0x88be, "ERSPAN_II"},
     ValueName{0x22eb, "ERSPAN_III"}, ValueName{0x9100, "QinQ_9100"},
+    ValueName{0x22e7, "CNM"},
 };
 
 inline constexpr std::array kEthernetFields{

@@ -4,6 +4,8 @@
 #include <dissect/headers/internet.hpp>
 #include <dissect/headers/link.hpp>
 #include <dissect/headers/tunnel.hpp>
+#include <dissect/lldp/dcbx.hpp>
+#include <dissect/lldp/tlvs.hpp>
 #include <dissect/mad/headers.hpp>
 #include <dissect/ulp/ipoib.hpp>
 #include <dissect/ulp/iser.hpp>
@@ -57,6 +59,8 @@ constexpr std::array<Header, kLayerKinds> kHeaders = [] {
     enter(table, kIwarpHeaders);
     enter(table, kPdsHeaders);
     enter(table, kSesHeaders);
+    enter(table, kLldpHeaders);
+    enter(table, kDcbxHeaders);
     for (std::size_t kind = 0; kind < static_cast<std::size_t>(LayerKind::count_); ++kind)
         if (table[kind].title.empty()) throw "a kind of layer without a row";
     return table;

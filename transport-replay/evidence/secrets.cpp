@@ -107,6 +107,7 @@ constexpr std::array kSecretRows{
     SecretRow{"iwarp_rdma.atomic.remote_stag", Secret::key},
     SecretRow{"smb2.sesid", Secret::key},
     SecretRow{"rpc.auth.stamp", Secret::key},
+    SecretRow{"rdma.cnm.cpid", Secret::key},  // a MAC address and a queue
     SecretRow{"uet.ses.std.mem_key_match_bits", Secret::key},
     SecretRow{"uet.ses.med_req.mem_key_match_bits", Secret::key},
     SecretRow{"uet.ses.rendv_ext_hdr.read_match_bits", Secret::key},

@@ -1,0 +1,11 @@
+// A NIC and a switch that announce themselves and what they do for lossless traffic, by LLDP with DCBX of IEEE and of CEE; a congestion
+// notification message of a bridge.
+#pragma once
+
+#include <tests/samples/samples.hpp>
+
+namespace qps::tests {
+
+[[nodiscard]] std::vector<SamplePacket> bridging();
+
+}  // namespace qps::tests
