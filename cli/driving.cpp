@@ -305,7 +305,7 @@ Ending drive(Endpoint& endpoint, Program& program, const LiveOptions& options, c
             program.stop(endpoint, now);
         }
         if (farewell && now >= *farewell) break;
-        if (options.busy) continue;
+        if (options.busy || program.done()) continue;
         const auto due = earliest({endpoint.poll_at(), program.poll_at(), farewell ? farewell : end});
         sleep_on(endpoint.device().descriptor(), until(due, now), program.watched());
     }

@@ -19,6 +19,7 @@ namespace qps::cli {
 
 using namespace transport;
 using namespace transport::live;
+using dissect::Duration;
 using dissect::Instant;
 using live::Endpoint;
 
@@ -47,6 +48,9 @@ std::vector<Named> refusals_of(Endpoint& endpoint) {
     return all;
 }
 
+constexpr Duration kSilence{3'000'000'000};
+constexpr Duration kOneSecond{1'000'000'000};
+
 class Reporting {
 public:
     Reporting(const Options& options, const ProgramRow& row, Output& output, const SteadyTime& clock)
@@ -72,6 +76,25 @@ public:
         print(fmt::format("no answer: check that {} is on this wire and that {} serves there{}", text(*request.target), row_.name,
                           port_text(request)),
               now);
+    }
+
+    // A client whose peer says nothing: said after kSilence, and every second from then on, with what is known of the reason.
+    void watch_silence(const Endpoint& endpoint, const ProgramRequest& request, Instant now) {
+        if (!request.target || verbs::is_multicast(*request.target)) return;  // who only serves, or listens to a group, may hear nothing
+        const std::uint64_t received = endpoint.counts().packets_received;
+        if (received != heard_ || !heard_at_) {
+            heard_ = received;
+            heard_at_ = now;
+            say_next_ = now + kSilence;
+        }
+        if (now < say_next_) return;
+        say_next_ = say_next_ + kOneSecond;
+        std::string_view why = "packets are sent, none came back";
+        if (heard_ > 0) why = "nothing more came from it";
+        else if (endpoint.waiting() + endpoint.counts().unroutable > 0) why = "its address is not resolved, nobody on this wire has it";
+        else if (endpoint.counts().packets_sent == 0) why = "no packet was sent to it yet";
+        const std::int64_t seconds = std::to_underlying(now - *heard_at_) / std::to_underlying(kOneSecond);
+        print(fmt::format("{} has not answered for {} s: {}", text(*request.target), seconds, why), now);
     }
 
     void summarize(Endpoint& endpoint, const Program& program, Instant now) {
@@ -152,6 +175,9 @@ private:
     Output& output_;
     const SteadyTime& clock_;
     LineLimit limit_{};
+    std::uint64_t heard_ = 0;  // packets
+    std::optional<Instant> heard_at_{};
+    Instant say_next_{};
 };
 
 // Which way a program can be used that the user wants another way.
@@ -240,7 +266,10 @@ ExitCode run_peer(const Options& options) {
     if (auto begun = program->begin(endpoint, clock.now()); !begun) return fail({ExitCode::unreadable, begun.error()});
     Reporting reporting(options, *row, output, clock);
     reporting.print_start(opened->addresses, request, clock.now());
-    const Ending ending = drive(endpoint, *program, options.live, clock, [&](Instant now) { reporting.show(*program, now); });
+    const Ending ending = drive(endpoint, *program, options.live, clock, [&](Instant now) {
+        reporting.show(*program, now);
+        reporting.watch_silence(endpoint, request, now);
+    });
     if (met_nobody(request, program->counts())) reporting.print_no_answer(request, clock.now());
     reporting.summarize(endpoint, *program, clock.now());
     if (const auto problem = endpoint.device().problem()) say("qpscope: {}: {}\n", problem->device, problem->sentence);

@@ -105,6 +105,10 @@ TEST_CASE("the suite over UDP: table, JSON, JUnit, HTML, evidence, what changed"
     CHECK(alone.code == static_cast<int>(qps::cli::ExitCode::unjudged));
     CHECK_THAT(alone.err, Contains("qpscope: 1 of 2 checks have a verdict; without an agent beside the device (--agent), 1 cannot be asked\n"));
     CHECK_THAT(alone.out, Contains("2 checks: 1 passed, 0 failed, 0 inconclusive, 0 declared, 1 not applicable"));
+    const Ending nobody = qpscope(
+        {"conform", "--via", "udp", "-a", loopback(2), "--dut", loopback(1), "--agent", loopback(3), "--only", "RSP-05", "-q"});
+    CHECK(nobody.code == static_cast<int>(qps::cli::ExitCode::unreadable));
+    CHECK_THAT(nobody.out, Contains("to start it there: qpscope-agent --device"));
     const Ending junit = device.ask({"--only", "RSP-05", "-f", "junit", "-q"});
     CHECK_THAT(junit.out, Contains("<testcase classname=\"qpscope.RSP\" name=\"RSP-05 "));
 }

@@ -156,8 +156,9 @@ TEST_CASE("peer over UDP: a client that is killed and started again is never tak
 }
 
 TEST_CASE("peer with nobody there says so and fails") {
-    const Ending alone = qpscope({"peer", "--via", "udp", "-a", loopback(3), "rping", loopback(4), "--for", "300ms"});
+    const Ending alone = qpscope({"peer", "--via", "udp", "-a", loopback(3), "rping", loopback(4), "--for", "3300ms"});
     CHECK(alone.code == kFindings);
+    CHECK_THAT(alone.out, Contains(fmt::format("{} has not answered for 3 s: packets are sent, none came back", loopback(4))));
     CHECK_THAT(alone.out,
                Contains(fmt::format("no answer: check that {} is on this wire and that rping serves there, port 7174", loopback(4))));
 }

@@ -34,6 +34,7 @@ public:
     [[nodiscard]] bool wants_to_write() const { return !connection_.finished() && connection_.wants_to_write(); }
     // Nothing more will be answered; why.
     [[nodiscard]] bool finished() const { return connection_.finished(); }
+    [[nodiscard]] bool lost() const { return connection_.problem().has_value(); }  // the connection: it is not the agent that objects
     [[nodiscard]] std::string problem() const { return connection_.problem() ? connection_.problem()->sentence : client_.problem(); }
 
 private:

@@ -21,12 +21,19 @@ AgentChannel AgentSessions::device() {
     if (!device_) return {};
     return {.ask = [this](const agent::Request& request) { return device_->client().ask(request); },
             .take_answer = [this](std::uint32_t sequence) { return device_->client().take_answer(sequence); },
-            .problem = [this] { return device_->finished() || !device_->problem().empty() ? device_->problem() : std::string{}; },
+            .problem = [this] { return problem_of_device(); },
             .renew =
                 [this] {
                     // A name that nobody knows any more leaves the old session, which is over.
                     if (auto connected = agent::AgentConnection::connect(host_, port_, secret_)) device_ = std::move(*connected);
                 }};
+}
+
+// Where nobody was reached: who was wanted, and how it is started.
+std::string AgentSessions::problem_of_device() const {
+    const std::string problem = device_->problem();
+    if (!device_->lost()) return problem;
+    return fmt::format("{} port {}: {} (to start it there: qpscope-agent --device NAME --listen {} --secret FILE)", host_, port_, problem, host_);
 }
 
 AgentChannel AgentSessions::us() {

@@ -36,6 +36,7 @@ public:
     [[nodiscard]] std::vector<live::Watched> watched() const;
 
 private:
+    [[nodiscard]] std::string problem_of_device() const;
     AgentSessions(std::string host, std::uint16_t port, std::string secret)
         : host_(std::move(host)), port_(port), secret_(std::move(secret)) {}
 
