@@ -91,6 +91,7 @@ TEST_CASE("every script fails against each device that breaks its rule, says why
         CHECK_FALSE(outcome.detail.empty());
         CHECK_FALSE(outcome.exchange.empty());
         CHECK(outcome.exchange.size() <= transport::conformance::kMostExchange);
+        CHECK(std::ranges::count(outcome.exchange, true, &transport::conformance::ExchangeStep::wrong) <= 1);
         if (outcome.verdict == Verdict::fail) ++row.killed;
     }
     check_golden("../docs/conformance.md", manual_with(killed));

@@ -55,8 +55,9 @@ std::string Run::before_it(std::string_view name, const live::ClaimedFrame* came
         if (!packet.has_transport() || packet.dest_qp != (ours ? qp->second.theirs : qp->second.ours)) continue;
         steps.push_back({.at = each->time - began_,
                          .way = ours ? ExchangeWay::to_device : ExchangeWay::from_device,
-                         .wrong = !ours && came != nullptr && each->time == came->time && each->bytes == came->bytes,
+                         .wrong = !ours && came != nullptr && each->time == came->time && each->bytes == came->bytes,  // of copies the last
                          .text = line_of(packet, qp->second, each->sender)});
+        if (steps.back().wrong) came = nullptr;
     }
     std::ranges::reverse(steps);
     std::string text;
