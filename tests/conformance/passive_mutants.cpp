@@ -26,13 +26,6 @@ constexpr std::int64_t kMs = 1'000'000, kSecond = 1'000'000'000;
 constexpr std::string_view kRc = "infiniband.bth.opcode < 0x20", kGsi = "infiniband.bth.destqp == 1";
 constexpr std::string_view kAck = "infiniband.bth.opcode == 17";
 
-// What soft RoCE does otherwise (FMT-08, FMT-09), put right.
-RecordedCapture healed(std::string_view name) {
-    RecordedCapture capture = sample(name);
-    rewrite(capture, kRc, "infiniband.bth.m", 1);
-    rewrite(capture, kGsi, "infiniband.bth.a", 0);
-    return capture;
-}
 RecordedCapture rping() { return healed("rping_v4"); }
 RecordedCapture writes() { return healed("write_8k"); }
 RecordedCapture bidirectional() { return healed("write_bidir_cm"); }
