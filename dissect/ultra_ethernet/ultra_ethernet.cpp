@@ -13,7 +13,6 @@ constexpr Field kNext = named(kUetRequestFields, "uet.pds.nh");
 constexpr Field kSyn = named(kUetRequestFields, "uet.pds.flags.syn");
 constexpr Field kProbe = named(kUetAckFields, "uet.pds.flags.p");
 constexpr Field kOfRudi = named(kUetNackFields, "uet.pds.flags.nt");
-constexpr Field kControl = named(kUetControlFields, "uet.pds.ctl_type");
 constexpr Field kCcType = named(kUetAckNsccFields, "uet.pds.ack.cc_type");
 constexpr Field kOpcode = named(kSesStandardFields, "uet.ses.std.opcode");
 constexpr Field kStart = named(kSesStandardFields, "uet.ses.std.som");

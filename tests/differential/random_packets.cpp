@@ -1,7 +1,8 @@
-// Random packets: transport packets of every opcode, management datagrams of every attribute, tags and tunnels in front of them.
+// Random packets: transport packets of every opcode, management datagrams of every attribute, tags and tunnels in front of them; LLDP.
 #include <dissect/build.hpp>
 #include <dissect/mad/notice.hpp>
 #include <tests/differential/random_packets.hpp>
+#include <tests/support/lldp.hpp>
 
 #include <algorithm>
 #include <set>
@@ -20,7 +21,9 @@ bool decides(const Field& field) {
         "infiniband.mad.attributeid",     "infiniband.rmpp.rmpptype",   "infiniband.sa.attributeoffset", "infiniband.lrh.lnh",
         "infiniband.lrh.pktlen",          "infiniband.lrh.vl",          "infiniband.lrh.lver",           "infiniband.grh.ipver",
         "infiniband.grh.paylen",          "infiniband.grh.nxthdr",      "infiniband.cm.req.serviceid",   "infiniband.rmpp.rmppflags",
-        "infiniband.smpdirected.hopcount"};
+        "infiniband.smpdirected.hopcount", "lldp.tlv.type",            "lldp.tlv.len",                  "lldp.orgtlv.oui",
+        "lldp.ieee.802_1.subtype",        "lldp.ieee.802_3.subtype",    "lldp.dcbx.proto",               "lldp.dcbx.type",
+        "lldp.dcbx.len"};
     return names.contains(field.name);
 }
 
@@ -236,6 +239,39 @@ void trap_259(Dice& dice, Frames& frames) {
         }
 }
 
+// LLDP of a station with some of the TLVs of bridging, in any order.
+void bridging(Dice& dice, Frames& frames) {
+    using namespace qps::tests;
+    constexpr unsigned kMac = 48;
+    constexpr std::size_t kApplications = 6, kTlvs = 12, kMost = 6;  // all of CEE six times still fits a packet's layers
+    const auto octets = [&](std::size_t length) {
+        std::vector<std::byte> bytes(length);
+        for (std::byte& byte : bytes) byte = static_cast<std::byte>(dice.throw_once());
+        return bytes;
+    };
+    std::vector<HeaderSpec> tlvs = lldp_station(number(dice, kMac), "port", number(dice, 16));
+    const auto draw = [&](HeaderSpec spec) {
+        draw_fields(dice, spec);
+        tlvs.push_back(std::move(spec));
+    };
+    for (std::size_t left = 1 + below(dice, kMost); left > 0; --left) switch (below(dice, kTlvs)) {
+            case 0: draw(bridging_tlv(1, kind::lldp_port_vlan, {})); break;
+            case 1: draw(bridging_tlv(2, kind::lldp_protocol_vlan, {})); break;
+            case 2: draw(bridging_tlv(7, kind::lldp_aggregation, {})); break;
+            case 3: draw(bridging_tlv(8, kind::lldp_congestion, {})); break;
+            case 4: draw(bridging_tlv(9, kind::dcbx_ets, {})); break;
+            case 5: draw(bridging_tlv(10, kind::dcbx_ets_recommended, {})); break;
+            case 6: draw(bridging_tlv(11, kind::dcbx_pfc, {})); break;
+            case 7: draw(bridging_tlv(12, kind::dcbx_applications, {}, octets(3 * below(dice, kApplications)))); break;
+            case 8: draw(tlv(7, kind::lldp_capabilities)); break;
+            case 9: draw(tlv(127, kind::lldp_max_frame, {{"lldp.orgtlv.oui", kOuiEthernet}, {"lldp.ieee.802_3.subtype", 4}})); break;
+            default:
+                for (HeaderSpec& each : cee({cee_tlv(1, kind::cee_control), cee_tlv(2, kind::cee_groups), cee_tlv(3, kind::cee_pfc)}))
+                    draw(std::move(each));
+        }
+    frames.push_back({build(lldp_frame(number(dice, kMac), std::move(tlvs)))});
+}
+
 constexpr std::array kPacketKinds{
     Kind{"random_transport", "built_opcodes", LinkType::ethernet, 45, transport},
     Kind{"random_native", "built_erf", LinkType::erf, 8, native},
@@ -245,6 +281,7 @@ constexpr std::array kPacketKinds{
     Kind{"random_mads", "built_mads", LinkType::ethernet, 9, management},
     Kind{"random_trap_259", "built_mads", LinkType::ethernet, 1, trap_259},
     Kind{"random_cm", "built_mads", LinkType::ethernet, 4, communication},
+    Kind{"random_bridging", "bridging", LinkType::ethernet, 4, bridging},
 };
 
 }  // namespace

@@ -36,9 +36,9 @@ HeaderSpec ets_recommended() {
     constexpr std::array<std::uint64_t, 8> kSelection{2, 2, 2, 2, 0, 0, 1, 255};
     TlvFields fields;
     for (std::size_t i = 0; i < 8; ++i) {
-        fields.push_back({kGroupOfPriorityNames[i], 7 - i});
-        fields.push_back({kBandwidthNames[i], kBandwidth[i]});
-        fields.push_back({kSelectionNames[i], kSelection[i]});
+        fields.emplace_back(kGroupOfPriorityNames[i], 7 - i);
+        fields.emplace_back(kBandwidthNames[i], kBandwidth[i]);
+        fields.emplace_back(kSelectionNames[i], kSelection[i]);
     }
     return bridging_tlv(10, kind::dcbx_ets_recommended, fields);
 }
