@@ -1,6 +1,7 @@
 #include <dissect/build_fill.hpp>
 #include <dissect/headers/infiniband.hpp>
 #include <dissect/icrc.hpp>
+#include <dissect/lldp/tlvs.hpp>
 #include <dissect/omni_path/packets.hpp>
 
 #include <algorithm>
@@ -47,6 +48,16 @@ template <std::size_t N>
 std::uint64_t protocol_of(const std::array<NextProtocol, N>& table, LayerKind kind, std::uint64_t otherwise = 0) {
     const auto row = std::ranges::find(table, kind, &NextProtocol::kind);
     return row == table.end() ? otherwise : row->value;
+}
+
+std::uint64_t ether_type_of(LayerKind kind) {
+    constexpr std::uint64_t kLldp = 0x88cc, kCnm = 0x22e7;
+    if (is_of(kind, LayerFamily::lldp)) return kind == kind::cnm ? kCnm : kLldp;
+    return protocol_of(kEtherTypeOf, kind);
+}
+
+std::uint64_t udp_port_of(LayerKind kind) {
+    return is_of(kind, LayerFamily::ultra_ethernet) ? kUltraPort : protocol_of(kUdpPortOf, kind);
 }
 
 bool is_gre_option(LayerKind kind) {
@@ -99,10 +110,10 @@ private:
         const PlacedHeader& placed = headers_[i];
         const LayerKind next = kind(i + 1);
         switch (placed.spec->kind) {
-            case LayerKind::ethernet: return fill(placed, "eth.type", protocol_of(kEtherTypeOf, next));
-            case LayerKind::vlan: return fill(placed, "vlan.etype", protocol_of(kEtherTypeOf, next));
+            case LayerKind::ethernet: return fill(placed, "eth.type", ether_type_of(next));
+            case LayerKind::vlan: return fill(placed, "vlan.etype", ether_type_of(next));
             case LayerKind::linux_cooked:
-            case LayerKind::linux_cooked_v2: return fill(placed, "sll.etype", protocol_of(kEtherTypeOf, next));
+            case LayerKind::linux_cooked_v2: return fill(placed, "sll.etype", ether_type_of(next));
             case LayerKind::erf: return fill_erf(i);
             case LayerKind::mpls: fill(placed, "mpls.bottom", next != LayerKind::mpls ? 1 : 0); return fill(placed, "mpls.ttl", kTtl);
             case LayerKind::mac_control: return fill(placed, "macc.opcode", next == LayerKind::mac_pfc ? 0x0101 : 0x0001);
@@ -113,7 +124,7 @@ private:
             case LayerKind::ipv6_destination: return fill_extension(placed, "ipv6.dstopts.nxt", "ipv6.dstopts.len", next);
             case LayerKind::ipv6_fragment: return fill(placed, "ipv6.fraghdr.nxt", protocol_of(kIpProtocolOf, next, kNoNext));
             case LayerKind::udp:
-                fill(placed, "udp.dstport", protocol_of(kUdpPortOf, next));
+                fill(placed, "udp.dstport", udp_port_of(next));
                 return fill(placed, "udp.length", rest(placed));
             case LayerKind::tcp: return fill(placed, "tcp.hdr_len", placed.length);
             case LayerKind::vxlan: return fill(placed, "vxlan.flag_i", 1);

@@ -134,7 +134,6 @@ PacketSpec congestion_message() {
     set(spec, "eth.dst", kNic);
     set(spec, "eth.src", kSwitch);
     set(spec, "vlan.priority", 6);
-    set(spec, "vlan.etype", 0x22e7);
     set(spec, "rdma.cnm.quantized_feedback", 17);
     set(spec, "rdma.cnm.cpid", kSwitch << 16U | 12U);
     set(spec, "rdma.cnm.offset", 0xffd8);

@@ -69,7 +69,6 @@ using TlvFields = std::vector<std::pair<std::string_view, std::uint64_t>>;
     spec.headers = {{LayerKind::ethernet}};
     set(spec, "eth.dst", 0x0180c200000e);  // nearest bridge
     set(spec, "eth.src", source);
-    set(spec, "eth.type", 0x88cc);
     spec.headers.insert(spec.headers.end(), tlvs.begin(), tlvs.end());
     spec.headers.push_back(tlv(0, kind::lldp_end));
     return spec;

@@ -68,6 +68,7 @@ inline void seal(dissect::PacketSpec& spec) {
                                                     std::vector<std::byte> payload = {}, bool with_crc = true, bool v6 = false) {
     using namespace dissect;
     PacketSpec spec = uet_datagram(way, std::move(payload), v6);
+    std::erase_if(spec.headers[2].settings, [](const FieldSetting& setting) { return setting.field->name == "udp.dstport"; });
     for (const UetHeader& each : headers) {
         HeaderSpec made{each.kind};
         for (const auto& [field, value] : each.fields) set(made, field, value);
