@@ -31,7 +31,7 @@ AgentChannel AgentSessions::device() {
 
 // Where nobody was reached: who was wanted, and how it is started.
 std::string AgentSessions::problem_of_device() const {
-    const std::string problem = device_->problem();
+    std::string problem = device_->problem();
     if (!device_->lost()) return problem;
     return fmt::format("{} port {}: {} (to start it there: qpscope-agent --device NAME --listen {} --secret FILE)", host_, port_, problem, host_);
 }
