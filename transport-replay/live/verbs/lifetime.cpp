@@ -55,8 +55,17 @@ void clear(AdapterState& adapter, QueuePair& qp) {
     adapter.schedule.remove(qp.slot);
 }
 
+// What a queue pair may have outstanding: its window, or a share of kInFlight where there are many. A peer that is slow has room for as
+// much as it has room for, whichever queue pairs it comes from; beyond that all of them run into their timers.
+std::uint32_t share_of(const AdapterState& adapter) {
+    constexpr std::size_t kInFlight = 2048, kLeastShare = 32;  // PSNs
+    const std::size_t share = std::max(kInFlight / std::max<std::size_t>(adapter.qps.size(), 1), kLeastShare);
+    return std::min(adapter.settings.window, static_cast<std::uint32_t>(share));
+}
+
 void begin_sending(AdapterState& adapter, QueuePair& qp) {
     RequesterSettings to = requester_settings(qp, adapter.settings);
+    if (qp.connected()) to.window = share_of(adapter);
     if (qp.requester) to.first = qp.requester->next();  // after SQE it goes on where it was
     qp.requester.emplace(to);
 }

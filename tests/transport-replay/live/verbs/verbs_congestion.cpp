@@ -207,3 +207,24 @@ TEST_CASE("a timer that ends while the rate lets nothing go does not ask to be c
     for (; calls < 20 && pair.a.adapter.poll_at() && *pair.a.adapter.poll_at() <= pair.now; ++calls) pair.converse();
     CHECK(calls < 20);
 }
+
+TEST_CASE("many queue pairs share what may be in flight, and none is left without") {
+    struct Row {
+        std::size_t queue_pairs;
+        std::size_t packets;  // before the first answer
+    };
+    for (const Row& row : {Row{1, 512}, Row{4, 2048}, Row{16, 2048}, Row{64, 2048}, Row{128, 4096}}) {
+        VerbsPair pair;
+        pair.network = [](Flying&, bool) { return false; };
+        std::vector<std::pair<dissect::Qpn, dissect::Qpn>> made;
+        for (std::size_t i = 0; i < row.queue_pairs; ++i)
+            made.emplace_back(*pair.a.adapter.create_qp(pair.a.init()), *pair.b.adapter.create_qp(pair.b.init()));
+        for (const auto& [qa, qb] : made) pair.connect(qa, qb);
+        for (const auto& [qa, qb] : made)
+            for (int i = 0; i < 3; ++i) write(pair, qa, 65'536);  // 256 packets each
+        std::size_t sent = 0;
+        while (pair.a.adapter.poll(pair.now)) ++sent;
+        INFO(row.queue_pairs);
+        CHECK(sent == row.packets);
+    }
+}
