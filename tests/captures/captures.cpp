@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <numeric>
 #include <set>
 
 #include <nlohmann/json.hpp>
@@ -103,10 +104,12 @@ Json document(const Reading& reading) {
     }
     json["congestion_experienced"] = census.congestion_experienced;
     json["opcodes"] = counts(census.opcodes, opcode_name);
-    if (const Json types = counts(census.ultra_ethernet, [](std::size_t i) { return name_in(kPdsTypes, i); }); !types.empty()) {
-        json["ultra_ethernet"] = types;
-        json["ultra_ethernet_crc_good"] = census.ultra_ethernet_crc[1];
-    }
+    for (std::size_t type = 0; type < census.ultra_ethernet.size(); ++type)
+        if (census.ultra_ethernet[type] != 0) json["opcodes"]["UET_" + std::string(name_in(kPdsTypes, type))] = census.ultra_ethernet[type];
+    if (const auto& types = census.ultra_ethernet; std::ranges::any_of(types, [](std::uint64_t count) { return count != 0; }))
+        json["ultra_ethernet"] = {{"packets", std::accumulate(types.begin(), types.end(), std::uint64_t{0})},
+                                  {"crc_good", census.ultra_ethernet_crc[1]},
+                                  {"crc_undecided", census.ultra_ethernet_crc[0]}};
     json["other"] = counts(census.innermost, [](std::size_t i) { return header(static_cast<LayerKind>(i)).name; });
     json["faults"] = counts(census.faults, [](std::size_t i) { return kFaults[i].name; }, 1);
     return json;
