@@ -139,27 +139,36 @@ QColor HeatMap::shade(double value) const {
     return mixed(ground, color(Ink::Retransmission, palette()), kFaintest + (1 - kFaintest) * share);
 }
 
+// Of each column or row its pixels, none where it is out of view: once for all of its cells.
+std::vector<HeatMap::Pixels> HeatMap::pixelsOf(double origin, int side) const {
+    std::vector<Pixels> places(static_cast<std::size_t>(count()));
+    const double size = side / m_shown;
+    const double gap = size > 6 ? 1 : 0;  // between cells that are large enough
+    for (int i = 0; i < count(); ++i) {
+        const double begin = (i - origin) * size;
+        if (begin + size <= 0 || begin >= side) continue;
+        const int from = std::max(0, static_cast<int>(begin));
+        places[static_cast<std::size_t>(i)] = {from, std::min(side, std::max(from + 1, static_cast<int>(begin + size - gap)))};
+    }
+    return places;
+}
+
 // Each pixel of the picture is that of the greatest value that it shows.
 void HeatMap::paintCells() {
     const QRectF whole = area();
     const double scale = devicePixelRatioF();
     const int side = std::max(1, static_cast<int>(whole.width() * scale));
     std::vector<float> greatest(static_cast<std::size_t>(side) * static_cast<std::size_t>(side), -1);
-    const double size = side / m_shown;
+    const std::vector<Pixels> across = pixelsOf(m_origin.x(), side);
+    const std::vector<Pixels> down = pixelsOf(m_origin.y(), side);
     for (const HeatCell& cell : m_data.cells) {
-        const double left = (cell.column - m_origin.x()) * size;
-        const double top = (cell.row - m_origin.y()) * size;
-        if (left + size <= 0 || top + size <= 0 || left >= side || top >= side) continue;
-        const double gap = size > 6 ? 1 : 0;  // between cells that are large enough
-        const int x0 = std::max(0, static_cast<int>(left));
-        const int x1 = std::clamp(static_cast<int>(left + size - gap), x0 + 1, std::max(side, x0 + 1));
-        const int y0 = std::max(0, static_cast<int>(top));
-        const int y1 = std::clamp(static_cast<int>(top + size - gap), y0 + 1, std::max(side, y0 + 1));
-        for (int y = y0; y < std::min(y1, side); ++y)
-            for (int x = x0; x < std::min(x1, side); ++x) {
-                float& value = greatest[static_cast<std::size_t>(y) * static_cast<std::size_t>(side) + static_cast<std::size_t>(x)];
-                value = std::max(value, static_cast<float>(cell.value));
-            }
+        const Pixels columns = across[static_cast<std::size_t>(cell.column)];
+        const Pixels rows = down[static_cast<std::size_t>(cell.row)];
+        const auto value = static_cast<float>(cell.value);
+        for (int y = rows.from; y < rows.to; ++y) {
+            float* line = greatest.data() + static_cast<std::size_t>(y) * static_cast<std::size_t>(side);
+            for (int x = columns.from; x < columns.to; ++x) line[x] = std::max(line[x], value);
+        }
     }
     m_image = QImage(side, side, QImage::Format_RGB32);
     m_image.setDevicePixelRatio(scale);

@@ -21,7 +21,7 @@ struct HeatCell {
 
 struct HeatData {
     QStringList names;            // of rows, and of columns
-    std::vector<HeatCell> cells;  // each place once
+    std::vector<HeatCell> cells;  // each place once, both of its numbers those of a name
 };
 
 class HeatMap : public QWidget {
@@ -60,6 +60,12 @@ private:
     [[nodiscard]] std::optional<QPoint> cellAt(const QPointF& at) const;
     [[nodiscard]] QRectF cellRect(const QPoint& cell) const;
     [[nodiscard]] QColor shade(double value) const;
+    // From one to before another; none by default.
+    struct Pixels {
+        int from = 0;
+        int to = 0;
+    };
+    [[nodiscard]] std::vector<Pixels> pixelsOf(double origin, int side) const;
     void paintCells();
     void paintNames(QPainter& painter) const;
     void paintLegend(QPainter& painter) const;
