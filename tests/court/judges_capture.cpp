@@ -93,12 +93,11 @@ void taps(Hearing& hearing, const Groups& said) {
     hearing.at_most("packets of the other tap", count_of(said[3]).value_or(0), apart.size());
     hearing.equal("packets", count_of(said[4]).value_or(0), hearing.recording().records.size());
     if (apart.empty()) return;
-    // The clock of the second is as far ahead as its copies are late, but for the way between the taps.
-    const auto clock = hearing.take("whose clock (?:is|agrees within) " + kQuantity);
-    const auto named = clock ? quantity_of((*clock)[1]) : std::nullopt;
+    // Some copy is as late or early, but for what the analyser takes off where both ways were recorded.
+    const auto times = hearing.take("(?:which recorded them|the second one) (?:at the same times within )?" + kQuantity + "(?: later| earlier)?");
+    const auto named = times ? quantity_of((*times)[1]) : std::nullopt;
     constexpr double kWay = 100'000;  // ns
-    if (named)
-        hearing.expect(named->least - kWay <= static_cast<double>(apart.back()), "no copy is as far away as that clock is ahead or behind");
+    if (named) hearing.expect(named->least - kWay <= static_cast<double>(apart.back()), "no copy is as late or early as that");
     (void)hearing.take("drift " + kQuantity);
 }
 

@@ -90,14 +90,14 @@ void gaps_unexplained(const Timeline& timeline, const Emit& emit) {
 
 namespace {
 
-// "whose clock is 2 ms ahead and changes by 20 us"
-std::string clock_text(const ClockOffset& offset) {
+// "2 ms later (drift 20 us during the capture)": by its clock or because of the way between the taps, which times cannot tell apart.
+std::string times_text(const ClockOffset& offset) {
     const dissect::Duration middle = offset.middle();
     const dissect::Duration drift = magnitude(offset.drift());
     const std::string apart =
         magnitude(middle) <= offset.tolerance
-            ? fmt::format("whose clock agrees within {}", duration_text(offset.tolerance))
-            : fmt::format("whose clock is {} {}", duration_text(magnitude(middle)), middle < dissect::Duration{} ? "behind" : "ahead");
+            ? fmt::format("at the same times within {}", duration_text(offset.tolerance))
+            : fmt::format("{} {}", duration_text(magnitude(middle)), middle < dissect::Duration{} ? "earlier" : "later");
     return drift <= offset.tolerance ? apart : fmt::format("{} (drift {} during the capture)", apart, duration_text(drift));
 }
 
@@ -111,16 +111,16 @@ void vantage_points(const CaptureQuality& quality, const Emit& emit) {
         emit({.party = Party::capture,
               .count = vantage.pairs,
               .summary = fmt::format("{}, the second one {}: retransmissions, losses and timeouts cannot be told from copies and are not reported.",
-                                     taps, clock_text(vantage.offset)),
+                                     taps, times_text(vantage.offset)),
               .advice = "Write it into a file and analyse that: files are read twice, and one tap of each pair of hosts is followed.",
               .severity = Severity::warning});
         return;
     }
     emit({.party = Party::capture,
           .count = quality.left_out,
-          .summary = fmt::format("{}: {} of {} are of the other {}, {}. One tap of each pair of hosts is followed.", taps,
+          .summary = fmt::format("{}: {} of {} are of the other {}, which recorded them {}. One tap of each pair of hosts is followed.", taps,
                                  grouped(quality.left_out), counted(quality.packets, "packet"), vantage.taps == 2 ? "one" : "ones",
-                                 clock_text(vantage.offset)),
+                                 times_text(vantage.offset)),
           .advice = vantage.by_file ? "Analyse each file by itself to see what each tap saw: what one of them lacks was lost between them, or by the recorder."
                                     : "Mirror one direction of each port only; copies are excluded here, but other tools count them twice."});
 }
