@@ -42,7 +42,7 @@ constexpr std::array kConnectionColumns{
     SchemaColumn{"rnr_naks", kInteger, "RNR NAKs"},
     SchemaColumn{"fatal_naks", kInteger, "NAKs that end the connection"},
     SchemaColumn{"timeouts", kInteger, "retransmission episodes that a timer began"},
-    SchemaColumn{"lost_by_network", kInteger, "packets that the receiver missed too"},
+    SchemaColumn{"lost_by_network", kInteger, "PSNs that neither the tap nor the receiver had at first, each once; what was lost behind the tap is not among them"},
     SchemaColumn{"lost_by_tap", kInteger, "packets that only the capture lacks"},
     SchemaColumn{"ce_marked", kInteger, "packets with a congestion mark"},
     SchemaColumn{"cnps", kInteger, "congestion notifications"},

@@ -61,7 +61,7 @@ TEST_CASE("journey: two runs side by side are those of the command line", "[.jou
             if (!message[QStringLiteral("latency_ns")].isEmpty()) latencies.push_back(message[QStringLiteral("latency_ns")].toULongLong());
         CHECK(figures.cell(row("Messages with a latency"), heading) == groupedText(latencies.size()));
         CHECK(figures.cell(row("Retransmitted packets"), heading) == groupedText(sumOf(connections, "retransmitted_packets")));
-        CHECK(figures.cell(row("Lost packets"), heading) == groupedText(sumOf(connections, "lost_by_network")));
+        CHECK(figures.cell(row("Packets lost before the tap"), heading) == groupedText(sumOf(connections, "lost_by_network")));
         CHECK(figures.cell(row("Timeouts"), heading) == groupedText(sumOf(connections, "timeouts")));
         REQUIRE_FALSE(latencies.empty());
         CHECK(figures.cell(row("Latency, maximum"), heading) ==
