@@ -33,9 +33,13 @@ run_ctest() {  # PRESET [OPTIONS OF CTEST]
 # What reads the sources or builds by itself is the same whatever compiled us, and examples of the guide run what tests of the commands
 # run: with the first compiler alone.
 same='^(rules|library|desktop|docs)$'
+# What compares the program's answers with those of others judges what it says; that it reads nothing beyond its input is for the fuzzers'
+# corpus and the tests of its rooms.
+answers='^(court|parity|differential)$'
 
-part_dev() { need_packages build window test && build_preset dev 9 && run_ctest dev; }
-part_asan() { need_packages build window test asan && build_preset asan 12 && run_ctest asan -LE "$same"; }
+# Beside the program that ./run.sh builds, so that the tests run what users run.
+part_all() { need_packages build window test && build_preset test 10 && run_ctest test; }
+part_asan() { need_packages build window test asan && build_preset asan 12 && run_ctest asan -LE "$same|$answers"; }
 part_tsan() { need_packages build window test asan && build_preset tsan 6 test_threads && run_ctest tsan -L '^threads$'; }
 part_clang() { need_packages build window test clang && build_preset clang 15 && run_ctest clang -LE "$same"; }
 
@@ -91,14 +95,12 @@ part_interop() {
     [[ $interop == all ]] || options=(--quick)
     tests/lab/interop --can || { code=$?; [[ $code == 77 ]]; return; }
     need_packages interop || { echo "SKIPPED: interoperability: its packages cannot be had"; return 0; }
-    if [[ -z ${QPSCOPE:-} ]]; then need_packages build window && build_preset dev 9 qpscope || return 1; fi
+    if [[ -z ${QPSCOPE:-} ]]; then need_packages build window && build_preset test 10 qpscope || return 1; fi
     echo "== interoperability, $interop cases" >&2
     tests/lab/interop "${options[@]}" || { code=$?; [[ $code == 77 ]] || return 1; }
     [[ -z ${QPSCOPE:-} ]] || return 0
     need_packages agent || { echo "SKIPPED: the agent in the lab: its packages cannot be had"; return 0; }
-    # A build that was set up before these were there has to look for them again.
-    [[ -e build/dev/agent/CMakeFiles/qpscope-agent.dir ]] || cmake --preset dev >/dev/null || return 1
-    build_preset dev 9 qpscope-agent agent_walk || return 1
+    build_preset test 10 qpscope-agent agent_walk || return 1
     code=0
     tests/lab/agent_case || { code=$?; [[ $code == 77 ]] || return 1; }
     [[ $interop == all ]] || return 0
@@ -111,8 +113,8 @@ part_interop() {
 # A million packets in four parts, beside the samples.
 part_cluster() {
     local code=0
-    need_packages build window cluster && build_preset dev 9 qpscope bench_generate || return 1
-    tests/cluster/run build/dev/bin/qpscope captures build/dev/bin/bench_generate || { code=$?; [[ $code == 77 ]]; }
+    need_packages build window cluster && build_preset test 10 qpscope bench_generate || return 1
+    tests/cluster/run build/release/bin/qpscope captures build/release/bin/bench_generate || { code=$?; [[ $code == 77 ]]; }
 }
 part_packages() {
     local code=0
@@ -136,12 +138,12 @@ for option in "$@"; do
         --afl=*) parts+=(afl); afl=${option#*=} ;;
         --tidy=all) parts+=(tidy); tidy=all ;;
         --interop=quick) parts+=(interop); interop=quick ;;
-        --all) parts=(tidy fuzz clang asan tsan interop cluster packages dev); tidy=all ;;
+        --all) parts=(tidy fuzz clang asan tsan interop cluster packages all); tidy=all ;;
         --help | -h) sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "${BASH_SOURCE[0]}"; exit 0 ;;
         *) echo "test.sh: unknown option $option; see ./test.sh --help" >&2; exit 2 ;;
     esac
 done
-[[ ${#parts[@]} -gt 0 ]] || parts=(dev)
+[[ ${#parts[@]} -gt 0 ]] || parts=(all)
 
 failed=0
 for i in "${!parts[@]}"; do

@@ -12,6 +12,7 @@ add_compile_options(
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # GCC 12 warns about its own inlined library code under optimisation.
   add_compile_options(-Wduplicated-cond -Wlogical-op -Wno-null-dereference)
+  add_compile_options($<$<CONFIG:Release>:-Wno-maybe-uninitialized> $<$<CONFIG:Release>:-Wno-restrict>)
   # In a unity build every source is an included file, whose unnamed namespaces GCC takes for those of a header.
   add_compile_options(-Wno-subobject-linkage)
 endif()

@@ -1,10 +1,13 @@
 # Configures and builds a preset, quietly: chatter goes to build/PRESET/*.log and is shown only when something fails.
 # Sourced by run.sh, test.sh, bench.sh, which set $here to the root of the checkout.
 
+# The folder of a preset. Tests are built beside the program that they test.
+folder_of() { if [[ $1 == test ]]; then echo "$here/build/release"; else echo "$here/build/$1"; fi; }
+
 # build_preset PRESET MINUTES [TARGET...]: MINUTES is about what a first build takes on two cores.
 build_preset() {
-    local preset=$1 minutes=$2
-    local dir="$here/build/$preset"
+    local preset=$1 minutes=$2 dir
+    dir=$(folder_of "$1")
     shift 2
     if ! mkdir -p "$dir" || [[ ! -w $dir ]]; then
         echo "qpscope: $dir cannot be written; was it built by another user?" >&2
@@ -20,7 +23,7 @@ build_preset() {
         configure_preset "$preset" "$@" || exit 1
         if ! cmake --build --preset "$preset" ${1:+--target "$@"} </dev/null 2>&1 | tee "$dir/build.log" | show_progress; then
             grep -vE '^\[[0-9]+/[0-9]+\] ' "$dir/build.log" | head -n 80 >&2
-            echo "qpscope: the build of preset $preset failed; all of it is in build/$preset/build.log" >&2
+            echo "qpscope: the build of preset $preset failed; all of it is in ${dir#"$here/"}/build.log" >&2
             exit 1
         fi
     ) 9>"$dir/lock"
@@ -36,9 +39,10 @@ has_targets() {
 # configure_preset PRESET [TARGET...]. Only where it must: Ninja calls CMake by itself when a CMakeLists.txt changes, but does not know the presets. A checkout that
 # was moved or copied is configured afresh, for CMake would refuse it.
 configure_preset() {
-    local preset=$1 fresh=()
+    local preset=$1 fresh=() dir
+    dir=$(folder_of "$1")
     shift
-    local dir="$here/build/$preset"
+    [[ $preset != test ]] || set -- "$@" make_samples  # which a folder without tests lacks
     if ! grep -qsxF "CMAKE_HOME_DIRECTORY:INTERNAL=$here" "$dir/CMakeCache.txt"; then
         fresh=(--fresh)
     elif [[ $dir/build.ninja -nt CMakePresets.json ]] && has_targets "$dir" "$@"; then
