@@ -23,8 +23,10 @@ using Words = std::vector<std::string>;
 namespace {
 
 const std::vector<Words> kCommands{{"connections"}, {"messages"}, {"findings"}, {"cm"}, {"fabric"}, {"timeline", "--interval", "10ms"}};
-const std::vector<std::string> kSamples{"rping_v4", "loss_write", "loss_read",    "err_rnr",
-                                        "ucmatose", "nvme_rdma",  "corrupt_send", "fabric_sweep"};
+const std::vector<std::string> kSamples = qps::tests::kSanitized
+                                              ? std::vector<std::string>{"loss_read", "ucmatose", "nvme_rdma"}
+                                              : std::vector<std::string>{"rping_v4", "loss_write", "loss_read",    "err_rnr",
+                                                                         "ucmatose", "nvme_rdma",  "corrupt_send", "fabric_sweep"};
 
 std::uint32_t little_endian(const std::vector<std::byte>& bytes, std::size_t at) {
     std::uint32_t number = 0;
@@ -103,9 +105,7 @@ TEST_CASE("a pipe is reconstructed like the file") {
 TEST_CASE("every format of every command can be read back") {
     auto commands = kCommands;
     commands.insert(commands.end(), {{"analyze"}, {"follow", "1"}});
-    const std::vector<std::string> samples = all_samples();
-    for (std::size_t i = 0; i < samples.size(); i += samples.size() / qps::tests::share(samples.size())) {
-        const std::string& name = samples[i];
+    for (const std::string& name : all_samples()) {
         INFO(name);
         for (const Words& command : commands) {
             INFO(command[0]);

@@ -1,5 +1,6 @@
 // The program under test, sample captures and small captures to order.
 #include <tests/cli/qpscope.hpp>
+#include <tests/support/sanitized.hpp>
 
 #include <fstream>
 #include <regex>
@@ -58,8 +59,10 @@ std::string sample(std::string_view name) {
 }
 
 std::vector<std::string> all_samples() {
+    const auto rows = catalogue();
+    const std::size_t step = rows.size() / qps::tests::share(rows.size());
     std::vector<std::string> names;
-    for (const auto& row : catalogue()) names.push_back(row["case"].get<std::string>());
+    for (std::size_t i = 0; i < rows.size(); i += step) names.push_back(rows[i]["case"].get<std::string>());
     return names;
 }
 

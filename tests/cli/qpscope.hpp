@@ -25,7 +25,7 @@ inline constexpr int kOutputFailed = 5;
 
 // Path of the capture of a case in captures/catalogue.json.
 [[nodiscard]] std::string sample(std::string_view name);
-// Names of all cases there.
+// Names of all cases there; under sanitizers an eighth of them (tests/support/sanitized.hpp).
 [[nodiscard]] std::vector<std::string> all_samples();
 
 // Words of a command line and more of them.
