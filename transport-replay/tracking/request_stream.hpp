@@ -105,6 +105,8 @@ public:
     [[nodiscard]] bool started() const { return started_; }
     [[nodiscard]] dissect::Psn next() const { return next_; }                  // behind the newest PSN seen
     [[nodiscard]] dissect::Psn acknowledged() const { return acknowledged_; }  // behind the last PSN known to have arrived
+    // A request of that PSN, which closes no gap, may have been sent before the capture began.
+    void perhaps_again(dissect::Psn psn);
     void doubled(dissect::Psn psn);                                            // the network doubled a request of that PSN
     [[nodiscard]] bool waits_for(dissect::Psn psn) const;                      // an open message covers it
     [[nodiscard]] const Message* covering(dissect::Psn psn) const;             // the open message that does

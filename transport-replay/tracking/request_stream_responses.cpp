@@ -37,6 +37,11 @@ void RequestStream::ask_again_through(Psn psn) {
     }
 }
 
+void RequestStream::perhaps_again(Psn psn) {
+    const Index at = run_at_or_before(psn);
+    if (at != kNone && runs_[at].covers(psn) && runs_[at].verb == Verb::read_request) runs_[at].restarting = true;
+}
+
 void RequestStream::doubled(Psn psn) {
     if (const Index at = run_at_or_before(psn); at != kNone && runs_[at].covers(psn)) runs_[at].doubled = true;
 }

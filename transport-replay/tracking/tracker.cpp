@@ -285,6 +285,7 @@ void Tracker::place(WayOf where, const Observation& observation, RequestArrival&
         case Arrival::late: {
             const auto gap = direction.gaps.gap(observation.psn);
             const bool unknown = arrived.sending == Sending::unknown;
+            if (!gap) direction.requests.perhaps_again(observation.psn);
             // Else a NAK may have asked for it, one that the capture lacks where it comes so late.
             const bool hears = entry.connection.joined_by != JoinedBy::nothing &&
                                (!gap || observation.time - gap->passing.sides.time <= SendingOrder::kLatest);

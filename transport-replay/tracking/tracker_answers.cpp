@@ -498,11 +498,14 @@ void Tracker::connect(const CmAttempt& attempt) {
     index_.set(back, WayOf(index, End::b).word());
 }
 
+// One queue pair is enough: a DREQ names that of who receives it, where the rest was not captured.
 void Tracker::release(const CmAttempt& attempt) {
-    if (!attempt.active.qpn || !attempt.passive.qpn) return;
-    for (const FlowKey& flow : {FlowKey{attempt.active.address, attempt.passive.address, *attempt.passive.qpn, {}},
-                                FlowKey{attempt.passive.address, attempt.active.address, *attempt.active.qpn, {}}})
-        if (const auto found = index_.find(flow)) released(entries_[WayOf(*found).index()]);
+    const auto release_to = [&](const CmSide& from, const CmSide& to) {
+        if (!to.qpn) return;
+        if (const auto found = index_.find(FlowKey{from.address, to.address, *to.qpn, {}})) released(entries_[WayOf(*found).index()]);
+    };
+    release_to(attempt.active, attempt.passive);
+    release_to(attempt.passive, attempt.active);
 }
 
 }  // namespace qps::transport

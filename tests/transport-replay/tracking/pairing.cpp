@@ -166,3 +166,33 @@ TEST_CASE("queue pair numbers that CM sets up anew are another connection, with 
     CHECK(tracked.connections[1].way(End::a).gaps.tap == 2);
     CHECK(tracked.connections[1].way(End::a).retransmitted == 0);
 }
+
+TEST_CASE("a DREQ ends the connection of the queue pair that it names, though nothing else of the set-up was captured") {
+    for (const std::uint32_t named : {100U, 101U}) {
+        Tracker tracker(false);
+        std::uint64_t clock = 0;
+        const auto packet = [&](std::uint32_t from, std::uint32_t to, std::uint32_t qp, std::uint8_t opcode) {
+            Observation made;
+            made.kind = ObservationKind::transport;
+            made.frame = FrameIndex{++clock};
+            made.time = Instant{static_cast<std::int64_t>(clock) * 1000};
+            made.flow = {AnalysedWire::host(from), AnalysedWire::host(to), Qpn{qp}, {}};
+            made.flow_hash = FlowHash{}(made.flow);
+            made.opcode = static_cast<Opcode>(opcode);
+            made.psn = Psn(50);
+            if (opcode == kRcAcknowledge) made.acknowledgment = Acknowledgment{0, Msn{1}};
+            PacketRecord record;
+            tracker.observe(made, Repetition::none, {}, record);
+        };
+        packet(1, 2, 500, kRcSendOnly);
+        packet(2, 1, 100, kRcAcknowledge);
+        CmAttempt attempt;
+        attempt.active.address = AnalysedWire::host(1);
+        attempt.active.qpn = Qpn{named};
+        attempt.passive.address = AnalysedWire::host(2);
+        tracker.release(attempt);
+        const Tracked tracked = tracker.finish([] {});
+        REQUIRE(tracked.connections.size() == 1);
+        CHECK(tracked.connections[0].released == (named == 100));
+    }
+}

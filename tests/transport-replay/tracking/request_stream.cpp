@@ -356,3 +356,14 @@ TEST_CASE("responses from before the first request show that their READs had bee
     CHECK(c.response(kResponseLast, 13));
     CHECK(c.done.size() == 2);
 }
+
+TEST_CASE("a READ of PSNs before the first request seen may have been asked for before the capture began") {
+    for (const bool again : {false, true}) {
+        Conversation c;
+        c.send(kOnly, 20);
+        CHECK(c.read(10, 3 * kPmtu).arrival == Arrival::late);
+        if (again) c.stream.perhaps_again(Psn(10));
+        CHECK(c.stream.respond(c.packet(kResponseMiddle, 11, kPmtu), kPmtu, {}, c.done).skipped == (again ? 0U : 1U));
+        CHECK(c.stream.respond(c.packet(kResponseFirst, 10, kPmtu), kPmtu, {}, c.done).late == (again ? 0U : 1U));
+    }
+}
