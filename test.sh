@@ -33,13 +33,9 @@ run_ctest() {  # PRESET [OPTIONS OF CTEST]
 # What reads the sources or builds by itself is the same whatever compiled us, and examples of the guide run what tests of the commands
 # run: with the first compiler alone.
 same='^(rules|library|desktop|docs)$'
-# What compares the program's answers with those of others judges what it says; that it reads nothing beyond its input is for the fuzzers'
-# corpus and the tests of its rooms.
-answers='^(court|parity|differential)$'
-
 # Beside the program that ./run.sh builds, so that the tests run what users run.
 part_all() { need_packages build window test && build_preset test 10 && run_ctest test; }
-part_asan() { need_packages build window test asan && build_preset asan 12 && run_ctest asan -LE "$same|$answers"; }
+part_asan() { need_packages build window test asan && build_preset asan 12 && run_ctest asan -LE "$same"; }
 part_tsan() { need_packages build window test asan && build_preset tsan 6 test_threads && run_ctest tsan -L '^threads$'; }
 part_clang() { need_packages build window test clang && build_preset clang 15 && run_ctest clang -LE "$same"; }
 

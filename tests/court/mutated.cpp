@@ -7,7 +7,6 @@
 #include <tests/court/judges.hpp>
 #include <tests/court/violation.hpp>
 #include <tests/support/catch.hpp>
-#include <tests/support/sanitized.hpp>
 
 #include <algorithm>
 #include <cstdlib>
@@ -163,7 +162,6 @@ TEST_CASE("every number of a finding follows from the packets of mutated capture
     std::vector<Exhibit> all = exhibits();
     std::erase_if(all, [&](const Exhibit& exhibit) { return exhibit.name == kTunnels || exhibit.recording.records.size() > kLargest; });
     std::vector<Mutated> mutated;
-    if (tests::kSanitized) all.resize(tests::share(all.size()));
     for (std::size_t exhibit = 0; exhibit < all.size(); ++exhibit)
         for (std::uint32_t i = 0; i < (everything_is_wanted() ? kAll : kUsually); ++i) mutated.push_back({exhibit, first_seed() + i});
     const auto capture = [&](std::size_t i) { return mutated[i].of(all[mutated[i].exhibit].recording); };

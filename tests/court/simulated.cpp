@@ -4,7 +4,6 @@
 #include <tests/court/sentence.hpp>
 #include <tests/court/violation.hpp>
 #include <tests/support/catch.hpp>
-#include <tests/support/sanitized.hpp>
 
 #include <algorithm>
 #include <cstdlib>
@@ -250,7 +249,7 @@ std::vector<std::uint64_t> seeds(std::uint64_t first, std::uint64_t usually) {
     std::vector<std::uint64_t> out;
     const char* wanted = std::getenv("QPSCOPE_COURT_SEEDS");
     if (wanted == nullptr) {
-        for (std::uint64_t i = 0; i < (everything_is_wanted() ? kAll : tests::share(usually)); ++i) out.push_back(first + i);
+        for (std::uint64_t i = 0; i < (everything_is_wanted() ? kAll : usually); ++i) out.push_back(first + i);
         return out;
     }
     std::istringstream list(wanted);
