@@ -136,6 +136,7 @@ private:
     void join(Index run);
     Acknowledged advance(dissect::Psn through, std::optional<dissect::Instant> asked_at, const Observation& answer,
                          std::vector<Message>& done);
+    static bool answers_earlier(const Message& run, const Observation& response);
     static bool take_read_response(Message& run, const Observation& response, dissect::Duration best, Responded& result);
     static bool take_in_order(Message& run, const Observation& response, std::int32_t distance, dissect::Duration best, Responded& result);
     Index pass(Index index, std::optional<dissect::Instant> asked_at, const Observation& answer, Acknowledged& result,

@@ -70,6 +70,11 @@ Responded RequestStream::respond(const Observation& response, std::uint32_t pmtu
     }
     Message& run = runs_[at];
     if (response.atomic_result) run.atomic_result = response.atomic_result;
+    if (run.verb == Verb::read_request && answers_earlier(run, response)) {
+        result.withdrawn = std::exchange(run.missing, 0);
+        ask_again_through(response.psn);
+        return result;
+    }
     if (run.verb != Verb::read_request) run.response_next = run.last + 1;
     else if (!take_read_response(run, response, best, result)) return result;
     answered_ = true;
@@ -83,6 +88,11 @@ Responded RequestStream::respond(const Observation& response, std::uint32_t pmtu
     }
     complete(at, response, Outcome::completed, done);
     return result;
+}
+
+// A response inside of a READ, to what is asked for first: of a request that began before this one (9.7.5.1.3), and before the capture.
+bool RequestStream::answers_earlier(const Message& run, const Observation& response) {
+    return response.psn == run.first && !begins_message(info(response.opcode).place) && asked_once(run);
 }
 
 // Whether it was the last one, and no other is missing.

@@ -357,6 +357,17 @@ TEST_CASE("responses from before the first request show that their READs had bee
     CHECK(c.done.size() == 2);
 }
 
+TEST_CASE("a response inside of a READ to its first PSN answers a request from before the capture") {
+    for (const bool again : {false, true}) {
+        Conversation c;
+        c.read(10, 3 * kPmtu);
+        CHECK(c.stream.respond(c.packet(kResponseMiddle, 11, kPmtu), kPmtu, {}, c.done).skipped == 1);
+        const Responded first = c.stream.respond(c.packet(again ? kResponseMiddle : kResponseFirst, 10, kPmtu), kPmtu, {}, c.done);
+        CHECK(first.late == (again ? 0U : 1U));
+        CHECK(first.withdrawn == (again ? 1U : 0U));
+    }
+}
+
 TEST_CASE("a READ of PSNs before the first request seen may have been asked for before the capture began") {
     for (const bool again : {false, true}) {
         Conversation c;
