@@ -479,15 +479,6 @@ void Tracker::watch(ConnectionId connection) {
     if (const auto place = place_of(connection)) entries_[*place].watched = true;
 }
 
-std::optional<ConnectionId> Tracker::connection_of(const CmAttempt& attempt) const {
-    if (!attempt.active.qpn || !attempt.passive.qpn) return std::nullopt;
-    const auto found = index_.find(FlowKey{attempt.active.address, attempt.passive.address, *attempt.passive.qpn, {}});
-    if (!found) return std::nullopt;
-    const Entry& entry = entries_[WayOf(*found).index()];
-    if (entry.connection.cm_attempt != attempt.uid) return std::nullopt;
-    return entry.connection.uid;
-}
-
 std::optional<ConnectionId> Tracker::begin_stream(const Endpoint& a, const Endpoint& b) {
     const auto place = place_for_one();
     if (!place) return std::nullopt;

@@ -53,4 +53,13 @@ bool Tracker::attach(const CmAttempt& attempt, const FlowKey& flow) {
     return true;
 }
 
+std::optional<ConnectionId> Tracker::connection_of(const CmAttempt& attempt) const {
+    if (!attempt.active.qpn || !attempt.passive.qpn) return std::nullopt;
+    const auto found = index_.find(FlowKey{attempt.active.address, attempt.passive.address, *attempt.passive.qpn, {}});
+    if (!found) return std::nullopt;
+    const Entry& entry = entries_[WayOf(*found).index()];
+    if (entry.connection.cm_attempt != attempt.uid) return std::nullopt;
+    return entry.connection.uid;
+}
+
 }  // namespace qps::transport
