@@ -46,13 +46,13 @@ CAPTURE=$capture unshare --net bash inside.sh
 for way in timed fast; do cut -f 2- $way.tsv | diff - recorded.tsv; done
 # About a third of a second in the recording; no replay is shorter, and a busy machine may make it longer.
 awk -v last="$("$QPSCOPE" packets -f tsv -e frame.time_relative "$capture" | tail -n 1)" \
-    'END { exit !($1 > last * 0.95 && $1 < last * 3 + 1) }' timed.tsv
+    'END { if ($1 > last * 0.95 && $1 < last * 3 + 10) exit 0; print "replayed in " $1 " s, recorded in " last " s"; exit 1 }' timed.tsv
 grep -q '^71 frames with .* sent by va in .* frames/s' fast.tsv.summary
 # What is written is what was sent.
 "$QPSCOPE" packets -f tsv -e line sent.pcapng | diff - <(cut -f 3 written.tsv)
 ! diff -q <(cut -f 3 written.tsv) <(cut -f 2 recorded.tsv) >/dev/null
 
-[[ $(cat code.txt) == 130 ]]
+[[ $(cat code.txt) == 130 ]] || { echo "interrupted: exit code $(cat code.txt)"; exit 1; }
 grep -q 'frames with .* sent by va' endless.txt
-[[ $(cat gone.code) == 5 ]]
+[[ $(cat gone.code) == 5 ]] || { echo "interface gone: exit code $(cat gone.code): $(cat gone.err)"; exit 1; }
 grep -q 'the interface is gone' gone.err
