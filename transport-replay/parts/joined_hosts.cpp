@@ -41,7 +41,7 @@ std::vector<AttemptKey> keys_of(const CmAttempt& attempt) {
     if (!attempt.active.communication_id || !attempt.passive.communication_id) return keys;
     std::pair first(attempt.active.address, *attempt.active.communication_id), second(attempt.passive.address, *attempt.passive.communication_id);
     if (second < first) std::swap(first, second);
-    keys.push_back({first.first, first.second, second.first, second.second});
+    keys.emplace_back(first.first, first.second, second.first, second.second);
     return keys;
 }
 
