@@ -84,10 +84,13 @@ public:
         const std::uint64_t received = endpoint.counts().packets_received;
         if (received != heard_ || !heard_at_) {
             heard_ = received;
+            sent_ = endpoint.counts().packets_sent;
             heard_at_ = now;
             say_next_ = now + kSilence;
         }
         if (now < say_next_) return;
+        // One that was heard owes nothing while nothing is sent to it; a last ACK is not answered.
+        if (heard_ > 0 && endpoint.counts().packets_sent < sent_ + 2) return;
         say_next_ = say_next_ + kOneSecond;
         std::string_view why = "packets are sent, none came back";
         if (heard_ > 0) why = "nothing more came from it";
@@ -176,6 +179,7 @@ private:
     const SteadyTime& clock_;
     LineLimit limit_{};
     std::uint64_t heard_ = 0;  // packets
+    std::uint64_t sent_ = 0;   // when the last of them came
     std::optional<Instant> heard_at_{};
     Instant say_next_{};
 };
