@@ -4,6 +4,7 @@
 #include "analyzing.hpp"
 #include "command.hpp"
 #include "decoding.hpp"
+#include "message.hpp"
 #include "parts.hpp"
 #include "report.hpp"
 #include "shown.hpp"
@@ -18,6 +19,10 @@ void show_analysis(const Options& options, const transport::Timeline& timeline, 
 
 ExitCode run_analyze(const Options& options) {
     if (options.part.any()) return write_part_of(options);
+    if (options.part.checks) {
+        say("qpscope: --checks goes with --part or --host: qpscope check judges a whole capture\n");
+        return ExitCode::usage;
+    }
     const auto filter = compile_filter(options, FilterSets::taken);
     if (!filter) return ExitCode::usage;
     Output output(options);

@@ -147,7 +147,8 @@ std::optional<Analyzed> analyze_once(const Options& options, const Filter& filte
         };
         const auto each = [&](std::size_t slot, const Packet& packet) {
             parts[slot].add(packet, static_cast<std::uint16_t>(file + packet.frame.file));
-            if (listening.each) listening.each(slot, packet);
+            if (listening.others && !parts[slot].follows_last()) listening.others(slot);
+            else if (listening.each) listening.each(slot, packet);
         };
         const auto consume = [&](std::size_t slot) {
             analyst.take(parts[slot], slot);
@@ -251,7 +252,8 @@ Analyzed analyze_again(const Options& options, const Filter& filter, const Outpu
 }
 
 // What only the whole tells of taps and ICRCs is found out of the whole, where a first reading shows that there is anything to find.
-Analyzed analyze_part(const Options& options, const Filter& wanted_packets, const Output& output, PartOf part, PartReport& report) {
+Analyzed analyze_part(const Options& options, const Filter& wanted_packets, const Output& output, const Listening& listening, PartOf part,
+                      PartReport& report) {
     Analyzed analyzed;
     const auto filter = with_sets(options, wanted_packets, output);
     if (!filter) {
@@ -260,16 +262,18 @@ Analyzed analyze_part(const Options& options, const Filter& wanted_packets, cons
     }
     const auto read = [&](const CaptureTraits& traits, bool again) {
         Reading reading{.known = {.traits = traits}, .lanes = lanes_for(options, false), .again = again, .part = part, .report = &report};
-        if (auto several = analyze_once(options, *filter, output, {}, reading)) return std::move(*several);
+        if (auto several = analyze_once(options, *filter, output, listening, reading)) return std::move(*several);
         reading.lanes = 1;
         reading.again = true;
-        return std::move(*analyze_once(options, *filter, output, {}, reading));
+        if (listening.again) listening.again();
+        return std::move(*analyze_once(options, *filter, output, listening, reading));
     };
     analyzed = read({}, false);
     const bool icrcs = options.icrc == IcrcPolicy::automatic && report.gate.quality.icrc_bad != 0;
     if (!analyzed.any || (!icrcs && !report.gate.learned.any()) || !can_be_read_twice(options) || interrupted()) return analyzed;
     const ExitCode code = analyzed.code;
     const Analyzed whole = analyze(options, *filter, output, {});
+    if (listening.again) listening.again();
     analyzed = read(whole.known, true);
     analyzed.code = worse(analyzed.code, code);
     return analyzed;

@@ -38,6 +38,7 @@ struct Listening {
     std::function<void(std::size_t slots)> slots{};
     std::function<void(std::size_t slot)> begin{};
     std::function<void(std::size_t slot, const dissect::Packet&)> each{};
+    std::function<void(std::size_t slot)> others{};  // instead of each(): of a part, a packet that another part follows
     std::function<void(std::size_t slot, std::size_t place, const transport::Observation&, const transport::PacketRecord&)> placed{};
     // Where packets arrive as they happen: what is known so far, at most once a second.
     std::function<void(const transport::Timeline& so_far)> meanwhile{};
@@ -64,8 +65,8 @@ struct Analyzed {
 [[nodiscard]] Analyzed analyze(const Options& options, const dissect::Filter& wanted_packets, const Output& output, const Listening& listening);
 
 // The same of one part of the pairs of hosts: nothing is concluded yet, and so the timeline is empty. `report` is what the part has.
-[[nodiscard]] Analyzed analyze_part(const Options& options, const dissect::Filter& wanted_packets, const Output& output, transport::PartOf part,
-                                    transport::PartReport& report);
+[[nodiscard]] Analyzed analyze_part(const Options& options, const dissect::Filter& wanted_packets, const Output& output, const Listening& listening,
+                                    transport::PartOf part, transport::PartReport& report);
 
 // Reads the inputs again, for who must know the end before the first packet is written: packets have the numbers and connections
 // that they had in `first`. `said_before`: what is wrong with the inputs was told.

@@ -27,17 +27,14 @@ constexpr std::array kLevels{Word{"high", std::optional{CheckSeverity::high}}, W
                              Word{"low", std::optional{CheckSeverity::low}}, Word{"never", std::optional<CheckSeverity>{}}};
 
 template <class T, std::size_t N>
-void add_word(CLI::App& app, const std::string& names, T& target, const std::array<Word<T>, N>& words, const std::string& description) {
-    const auto take = [&target, &words, names](const std::string& text) {
-        const auto word = std::ranges::find(words, text, &Word<T>::name);
-        if (word == words.end()) {
-            std::string all;
-            for (const Word<T>& each : words) all += fmt::format("{}{}", all.empty() ? "" : ", ", each.name);
-            throw CLI::ValidationError(fmt::format("invalid {} '{}': expected one of {}", names.substr(names.rfind(',') + 1), text, all));
-        }
-        target = word->value;
-    };
-    app.add_option_function<std::string>(names, take, description)->type_name("WORD");
+void take_word(std::string_view option, const std::string& text, T& target, const std::array<Word<T>, N>& words) {
+    const auto word = std::ranges::find(words, text, &Word<T>::name);
+    if (word == words.end()) {
+        std::string all;
+        for (const Word<T>& each : words) all += fmt::format("{}{}", all.empty() ? "" : ", ", each.name);
+        throw CLI::ValidationError(fmt::format("invalid {} '{}': expected one of {}", option, text, all));
+    }
+    target = word->value;
 }
 
 // Empty where there is such a check, or such a family of them.
@@ -62,8 +59,15 @@ transport::Address read_device(const std::string& text) {
 
 }  // namespace
 
-void add_check_options(CLI::App& app, CheckOptions& options, bool of_captures) {
-    if (of_captures)
+void take_check_format(CheckOptions& options, const std::string& word) { take_word("--format", word, options.format, kFormats); }
+void take_check_level(CheckOptions& options, const std::string& word) { take_word("--fail-on", word, options.fail_on, kLevels); }
+
+void add_check_options(CLI::App& app, CheckOptions& options, Judged judged) {
+    const bool packets = judged != Judged::parts;
+    const auto add_word = [&](const std::string& names, auto take, const std::string& description) {
+        app.add_option_function<std::string>(names, [&options, take](const std::string& word) { take(options, word); }, description)->type_name("WORD");
+    };
+    if (judged != Judged::device)
         app.add_option_function<std::string>(
                "--device", [&options](const std::string& text) { options.device = read_device(text); },
                "Judge this host alone: its IP address, GID, or 'lid NUMBER'")
@@ -76,14 +80,15 @@ void add_check_options(CLI::App& app, CheckOptions& options, bool of_captures) {
         ->type_name("ID")
         ->allow_extra_args(false)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    add_word(app, "--fail-on", options.fail_on, kLevels,
-             "Exit with 1 if a check of this severity or higher fails: high, medium, low, never (default: medium)");
-    app.add_option("--evidence", options.evidence,
-                   "Write the packets of each failure (with a device: of each check) to FOLDER/ID.pcapng")
-        ->type_name("FOLDER");
+    if (packets) {
+        add_word("--fail-on", take_check_level, "Exit with 1 if a check of this severity or higher fails: high, medium, low, never (default: medium)");
+        app.add_option("--evidence", options.evidence,
+                       "Write the packets of each failure (with a device: of each check) to FOLDER/ID.pcapng")
+            ->type_name("FOLDER");
+    }
     app.add_option("--compare", options.compare, "Print what changed since this report (written by -f json)")->type_name("FILE");
     app.add_flag("--all", options.all, "List also checks that passed or do not apply");
-    add_word(app, "-f,--format", options.format, kFormats, "Print as table, json, junit or html (default: table)");
+    if (packets) add_word("-f,--format", take_check_format, "Print as table, json, junit or html (default: table)");
 }
 
 }  // namespace qps::cli

@@ -29,7 +29,13 @@ struct CheckOptions {
     std::optional<transport::conformance::CheckSeverity> fail_on = transport::conformance::CheckSeverity::medium;
 };
 
-// `of_captures`: of a command that judges captures, in which there may be others than the device.
-void add_check_options(CLI::App& app, CheckOptions& options, bool of_captures);
+// Whom a command judges: a capture, in which there may be others than the device; a device; or what is in parts of a capture, where --format
+// and --fail-on are those of several commands (take_check_format(), take_check_level()), and packets are not at hand.
+enum class Judged { capture, device, parts };
+void add_check_options(CLI::App& app, CheckOptions& options, Judged judged);
+
+// What --format and --fail-on say; CLI11's error where it is no such word.
+void take_check_format(CheckOptions& options, const std::string& word);
+void take_check_level(CheckOptions& options, const std::string& word);
 
 }  // namespace qps::cli

@@ -98,6 +98,7 @@ constexpr std::array kCommands{
             "  qpscope analyze --part 2/2 -o part-2.qpp trace.pcap        # on another\n"
             "  qpscope merge part-*.qpp\n"
             "  qpscope merge --as findings --fail-on error -f ndjson part-*.qpp\n"
+            "  qpscope merge --as check --device 10.0.0.2 part-*.qpp      # of parts made with analyze --checks\n"
             "  qpscope merge --as part -o half.qpp part-[12].qpp          # of more: joined in steps\n"
             "  qpscope merge node-*.qpp                                   # of hosts: analyze --host node-1 -o node-1.qpp node-1.pcap",
             {.nccl_log = true, .parts = true, .sandbox = true},

@@ -53,19 +53,23 @@ constexpr std::array kIcrcPolicies{NamedValue{"ignore", IcrcPolicy::ignore}, Nam
 constexpr std::array kEnds{NamedValue{"a", Whose::a}, NamedValue{"b", Whose::b}, NamedValue{"both", Whose::both}};
 constexpr std::array kWhens{NamedValue{"auto", ColorMode::automatic}, NamedValue{"always", ColorMode::always}, NamedValue{"never", ColorMode::never}};
 
+// One of a few words.
+template <class T, std::size_t N>
+void take_choice(std::string_view option, const std::string& text, T& target, const std::array<NamedValue<T>, N>& choices) {
+    const auto choice = std::ranges::find(choices, text, &NamedValue<T>::name);
+    if (choice == choices.end()) {
+        std::string all;
+        for (const NamedValue<T>& each : choices) all += fmt::format("{}{}", all.empty() ? "" : ", ", each.name);
+        throw CLI::ValidationError(fmt::format("invalid {} '{}': expected one of {}", option, text, all));
+    }
+    target = choice->value;
+}
+
 // Adds an option that takes one of a few words.
 template <class T, std::size_t N>
 void add_choice(CLI::App& app, const std::string& names, T& target, const std::array<NamedValue<T>, N>& choices,
                 const std::string& description) {
-    const auto take = [&target, &choices, names](const std::string& text) {
-        const auto choice = std::ranges::find(choices, text, &NamedValue<T>::name);
-        if (choice == choices.end()) {
-            std::string all;
-            for (const NamedValue<T>& each : choices) all += fmt::format("{}{}", all.empty() ? "" : ", ", each.name);
-            throw CLI::ValidationError(fmt::format("invalid {} '{}': expected one of {}", names.substr(names.rfind(',') + 1), text, all));
-        }
-        target = choice->value;
-    };
+    const auto take = [&target, &choices, names](const std::string& text) { take_choice(names.substr(names.rfind(',') + 1), text, target, choices); };
     app.add_option_function<std::string>(names, take, description)->type_name("WORD");
 }
 
@@ -153,6 +157,25 @@ void add_followed_options(CLI::App& app, Options& options) {
 
 void add_fail_on(CLI::App& app, Options& options) {
     add_choice(app, "--fail-on", options.fail_on, kSeverities, "Exit with 1 on findings this severe or worse: note, warning or error");
+}
+
+// Of `merge`: the words are those of the command that it prints as. CLI11 takes options in the order in which they were added: --as is known.
+void add_merged_words(CLI::App& app, Options& options) {
+    const auto is_check = [&options] { return options.part.as == MergedAs::check; };
+    const auto format = [&options, is_check](const std::string& word) {
+        if (is_check()) take_check_format(options.check, word);
+        else take_choice("--format", word, options.format, kFormats);
+    };
+    const auto fail_on = [&options, is_check](const std::string& word) {
+        if (is_check()) take_check_level(options.check, word);
+        else take_choice("--fail-on", word, options.fail_on, kSeverities);
+    };
+    app.add_option_function<std::string>(
+           "--fail-on", fail_on, "Exit with 1 on findings this severe or worse: note, warning or error; with --as check as check does")
+        ->type_name("WORD");
+    app.add_option_function<std::string>(
+           "-f,--format", format, "Print as table, json, ndjson, csv or tsv; with --as check as table, json, junit or html (default: table)")
+        ->type_name("WORD");
 }
 
 void add_memory(CLI::App& app, Options& options) {
@@ -262,8 +285,9 @@ constexpr std::array kOptionGroups{
                 " peer pingpong conform replay send "},
     OptionGroup{"Run", " --fault --trace --busy --for --seed "},
     OptionGroup{"Pace", " --speed --fast --loop "},
-    OptionGroup{"Input", " --read --interface --capture-filter --count --by-time --offset --decode-as --icrc --nccl-log --part --host --jobs --memory --link-speed --roce-port --no-sandbox "},
+    OptionGroup{"Input", " --read --interface --capture-filter --count --by-time --offset --decode-as --icrc --nccl-log --part --host --checks --jobs --memory --link-speed --roce-port --no-sandbox "},
     OptionGroup{"Filter", " --filter --connection --finding --around --everything --match --protocol --operation --failed --slower-than --from --message --frames --only "},
+    OptionGroup{"Verdicts", " --device --profile --compare --all ", " merge "},
     OptionGroup{"Verdicts", " --device --profile --evidence --compare --all --fail-on ", " check conform "},
     OptionGroup{"Output", " --as --format --output --write --column --color --interval --raw --decode --list --long --sort --performance --no-bytes --markdown "
                           "--dot --pdf --sqlite --packets --schema --rewrite --key --keep-vendor --payload --map --shift-time --findings-only --hosts --fail-on --quiet --no-progress --help "},
@@ -303,7 +327,8 @@ void add_command(CLI::App& app, const Command& command, Options& options, const 
         add_merge_options(*sub, options);
         add_connections(*sub, options);
         add_nccl_log(*sub, options);
-        add_fail_on(*sub, options);
+        add_merged_words(*sub, options);
+        add_check_options(*sub, options.check, Judged::parts);
         add_memory(*sub, options);
         add_choice(*sub, "--color", options.color, kWhens, "Use colours: auto, always or never (default: auto)");
     }
@@ -340,8 +365,8 @@ void add_command(CLI::App& app, const Command& command, Options& options, const 
     if (command.takes.long_report)
         sub->add_flag("-l,--long", options.long_report, "Print the full report for each of several captures");
     if (command.takes.pattern) sub->add_option("pattern", options.pattern, "Match name or meaning against this text");
-    if (command.takes.verdicts) add_check_options(*sub, options.check, command.takes.captures);
-    else if (!command.takes.saved && !command.takes.page)
+    if (command.takes.verdicts) add_check_options(*sub, options.check, command.takes.captures ? Judged::capture : Judged::device);
+    else if (!command.takes.saved && !command.takes.page && !command.takes.parts)
         add_choice(*sub, "-f,--format", options.format, kFormats,
                    command.takes.tables ? "Write files of this format, one a table: json, ndjson, csv or tsv"
                                         : "Print as table, json, ndjson, csv or tsv (default: table)");

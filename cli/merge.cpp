@@ -4,12 +4,13 @@
 #include <transport-replay/collectives/nccl_log.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/parts/part.hpp>
+#include <transport-replay/report/figures.hpp>
 
 #include <array>
 #include <cerrno>
 #include <cstring>
 
-#include "analyzing.hpp"
+#include "checking.hpp"
 #include "command.hpp"
 #include "decoding.hpp"
 #include "held_inputs.hpp"
@@ -82,6 +83,7 @@ void show(const Options& options, const transport::Timeline& timeline, Output& o
         case MergedAs::findings: return show_findings(options, timeline, output);
         case MergedAs::cm: return show_cm(options, timeline, output);
         case MergedAs::fabric: return show_fabric(options, timeline, output);
+        case MergedAs::check:
         case MergedAs::part: return;
     }
 }
@@ -107,6 +109,40 @@ bool say_missing(const AnalysisPart& part) {
     return any;
 }
 
+// An option that does not go with what is printed.
+std::string_view misplaced_in_merge(const Options& options) {
+    const CheckOptions& check = options.check;
+    if (options.part.as == MergedAs::check) {
+        if (!options.connections.empty()) return "--as check excludes --connection";
+        if (!options.nccl_log.empty()) return "--as check excludes --nccl-log";
+        return {};
+    }
+    if (check.device) return "--device goes with --as check";
+    if (!check.profile.empty()) return "--profile goes with --as check";
+    if (!check.only.empty()) return "--only goes with --as check";
+    if (!check.compare.empty()) return "--compare goes with --as check";
+    return check.all ? "--all goes with --as check" : std::string_view();
+}
+
+// Verdicts on one capture, as `check` has them.
+ExitCode merge_checks(const Options& options, const Measures& measures, AnalysisPart&& joined, ExitCode code, Output& output) {
+    CapturePart& capture = joined.captures.front();
+    if (joined.captures.size() > 1) {
+        say("qpscope: --as check judges one capture, and these are parts of {}: merge those of each by themselves\n",
+            counted(joined.captures.size(), "host"));
+        return worse(ExitCode::unreadable, finish(output));
+    }
+    if (!capture.checks) {
+        say("qpscope: the parts are without checks: make them with qpscope analyze --checks\n");
+        return worse(ExitCode::unreadable, finish(output));
+    }
+    const conformance::PassiveRecord record = std::move(*capture.checks);
+    capture.origin.host.clear();  // alone it is any capture
+    Analyzed analyzed{.timeline = conclude(std::move(joined), {}), .code = code, .frames = 0, .any = true, .known = {}};
+    const Verdicts verdicts = write_verdicts(options, measures, analyzed.timeline, record, output);
+    return worse(verdicts.code, finish(options, analyzed, output));
+}
+
 }  // namespace
 
 ExitCode run_merge(const Options& options) {
@@ -118,8 +154,14 @@ ExitCode run_merge(const Options& options) {
         say("qpscope: missing --output: where the part goes\n");
         return ExitCode::usage;
     }
+    if (const std::string_view wrong = misplaced_in_merge(options); !wrong.empty()) {
+        say("qpscope: {}\n", wrong);
+        return ExitCode::usage;
+    }
     auto log = read_nccl_log_of(options);
     if (!log) return log.error();
+    const auto measures = read_measures(options.check);
+    if (!measures) return ExitCode::usage;
     Output output(options);
     if (!output.ok()) return finish(output);
     auto parts = read_parts(options);
@@ -138,6 +180,7 @@ ExitCode run_merge(const Options& options) {
     Options shown = options;
     shown.files.clear();
     for (const CapturePart& capture : joined->captures) shown.files.insert(shown.files.end(), capture.origin.inputs.begin(), capture.origin.inputs.end());
+    if (options.part.as == MergedAs::check) return merge_checks(shown, *measures, std::move(*joined), code, output);
     Analyzed analyzed{.timeline = conclude(std::move(*joined), *log), .code = code, .frames = 0, .any = true, .known = {}};
     show(shown, analyzed.timeline, output);
     return finish(options, analyzed, output);

@@ -20,7 +20,8 @@ struct NamedProduct {
     MergedAs as;
 };
 constexpr std::array kProducts{NamedProduct{"analyze", MergedAs::analyze}, NamedProduct{"findings", MergedAs::findings},
-                               NamedProduct{"cm", MergedAs::cm}, NamedProduct{"fabric", MergedAs::fabric}, NamedProduct{"part", MergedAs::part}};
+                               NamedProduct{"cm", MergedAs::cm}, NamedProduct{"fabric", MergedAs::fabric}, NamedProduct{"check", MergedAs::check},
+                               NamedProduct{"part", MergedAs::part}};
 
 // "3/8".
 PartOptions::OneOf read_part_of(const std::string& text) {
@@ -58,13 +59,14 @@ void add_part_option(CLI::App& app, PartOptions& options) {
            "--host", [&options](const std::string& name) { options.host = read_host(name); },
            "These are captures of that host alone: write what is found to -o, for qpscope merge with those of other hosts")
         ->type_name("NAME");
+    app.add_flag("--checks", options.checks, "With --part or --host: record also what qpscope merge --as check needs");
 }
 
 void add_merge_options(CLI::App& app, Options& options) {
     app.add_option("files", options.files, "Parts, as analyze --part wrote them, in any order")->type_name("");
     app.add_option_function<std::string>(
            "--as", [&options](const std::string& text) { options.part.as = read_product(text); },
-           "Print what this command prints of the capture: analyze, findings, cm or fabric; part: write the parts as one to -o (default: analyze)")
+           "Print what this command prints of the capture: analyze, findings, cm, fabric, or check (of parts made with --checks); part: write the parts as one to -o (default: analyze)")
         ->type_name("COMMAND");
 }
 

@@ -14,7 +14,7 @@ namespace qps::cli {
 struct Options;
 
 // What is made of parts that were joined: what the command of that name prints of a capture, or a part again.
-enum class MergedAs { analyze, findings, cm, fabric, part };
+enum class MergedAs { analyze, findings, cm, fabric, check, part };
 
 struct PartOptions {
     struct OneOf {
@@ -23,6 +23,7 @@ struct PartOptions {
     };
     std::optional<OneOf> one;  // analyze: only this part
     std::string host;          // analyze: a part of this host's captures; empty: of no host in particular
+    bool checks = false;       // analyze: with what merge --as check needs
     [[nodiscard]] bool any() const { return one || !host.empty(); }
     MergedAs as = MergedAs::analyze;
 };

@@ -3,10 +3,11 @@
 #include <dissect/roce_ports.hpp>
 #include <transport-replay/analysis/sharded_analysis.hpp>
 #include <transport-replay/collectives/nccl_log.hpp>
+#include <transport-replay/model/memory_amount.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/parts/part.hpp>
 
-#include "analyzing.hpp"
+#include "checking.hpp"
 #include "decoding.hpp"
 #include "message.hpp"
 #include "report.hpp"
@@ -28,6 +29,24 @@ std::string_view misplaced(const Options& options) {
     if (!options.nccl_log.empty()) return "--nccl-log goes with qpscope merge";
     if (options.format != OutputFormat::table) return "--format goes with qpscope merge";
     return {};
+}
+
+// With what the passive suite sees, of each host apart: which of them is judged is said when parts are merged.
+Analyzed analyze_with_checks(const Options& options, const dissect::Filter& filter, const Output& output, PartOf part, CapturePart& capture) {
+    const auto anew = [&] {
+        conformance::PassiveSuite suite(options.memory);
+        suite.tell_hosts_apart(options.memory);
+        return suite;
+    };
+    conformance::PassiveSuite suite = anew();
+    std::vector<FactBatch> facts;
+    Listening listening = listening_of(suite, facts);
+    listening.again = [&] { suite = anew(); };
+    Options beside = options;
+    beside.memory = transport::beside(options.memory, conformance::PassiveSuite::memory_with_hosts(options.memory));
+    Analyzed analyzed = analyze_part(beside, filter, output, listening, part, capture.report);
+    capture.checks = suite.take();
+    return analyzed;
 }
 
 // What parts must have had alike to be parts of the same.
@@ -58,7 +77,9 @@ ExitCode write_part_of(const Options& options) {
     AnalysisPart part;
     CapturePart& capture = part.captures.emplace_back();
     capture.numbers = {number};
-    const Analyzed analyzed = analyze_part(options, *filter, output, {number, parts}, capture.report);
+    const PartOf which{number, parts};
+    const Analyzed analyzed = options.part.checks ? analyze_with_checks(options, *filter, output, which, capture)
+                                                  : analyze_part(options, *filter, output, {}, which, capture.report);
     if (!analyzed.any || analyzed.code == ExitCode::interrupted) return worse(analyzed.code, finish(output));
     capture.origin = {.host = options.part.host,
                       .inputs = input_names(options),

@@ -37,6 +37,8 @@ void ShardedBatch::add(const Observation& observation) {
     share_out(used_++);
 }
 
+bool ShardedBatch::follows_last() const { return hosts_[used_ - 1] != kNobody; }
+
 // Hosts that are none, of pauses, are followed by nobody.
 void ShardedBatch::share_out(std::size_t place) {
     if (hosts_.size() < all_.size()) {
@@ -275,6 +277,6 @@ Timeline ShardedAnalysis::so_far(const Drops& drops) const {
 }
 
 Timeline ShardedAnalysis::finish(const Drops& drops) { return state_->finish_whole(drops, true); }
-PartReport ShardedAnalysis::finish_part(const Drops& drops) { return state_->finish(drops, false); }
+PartReport ShardedAnalysis::finish_part(const Drops& drops) { return state_->finish(drops, true); }
 
 }  // namespace qps::transport

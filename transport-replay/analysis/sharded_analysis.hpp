@@ -63,6 +63,8 @@ public:
     void add(const dissect::Packet& packet, std::uint16_t file = 0);
     void add(const Observation& observation);
     [[nodiscard]] std::size_t size() const { return used_; }
+    // Whether the last one is of hosts that this part follows.
+    [[nodiscard]] bool follows_last() const;
     // Forgets what is behind the first so many.
     void cut(std::size_t size) { used_ = std::min(used_, size); }
 
@@ -106,7 +108,7 @@ public:
 
     // What is known so far, as if the capture ended here. Not while lanes follow.
     [[nodiscard]] Timeline so_far(const dissect::Drops& drops = {}) const;
-    // The end of the capture. Call one of them once: the second for who concludes later, and has no listeners.
+    // The end of the capture. Call one of them once: the second for who concludes later.
     [[nodiscard]] Timeline finish(const dissect::Drops& drops = {});
     [[nodiscard]] PartReport finish_part(const dissect::Drops& drops = {});
 

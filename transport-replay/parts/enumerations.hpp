@@ -4,6 +4,7 @@
 
 #include <transport-replay/analysis/lane_report.hpp>
 #include <transport-replay/analysis/link_watch.hpp>
+#include <transport-replay/checks/passive/passive_checks.hpp>
 
 #include <cstdint>
 #include <type_traits>
@@ -58,6 +59,7 @@ template <> inline constexpr std::uint64_t kEnd<NakCause> = behind(NakCause::dis
 template <> inline constexpr std::uint64_t kEnd<Oddity> = behind(Oddity::rnr_nak);
 template <> inline constexpr std::uint64_t kEnd<PauseEnd> = behind(PauseEnd::capture_end);
 template <> inline constexpr std::uint64_t kEnd<Outcome> = behind(Outcome::abandoned);
+template <> inline constexpr std::uint64_t kEnd<conformance::Passive> = conformance::kPassiveChecks;
 template <> inline constexpr std::uint64_t kEnd<RecoveryEnd> = behind(RecoveryEnd::failed);
 template <> inline constexpr std::uint64_t kEnd<RecoveryKind> = behind(RecoveryKind::undecided);
 template <> inline constexpr std::uint64_t kEnd<RefusedAccess::Verdict> = behind(RefusedAccess::Verdict::other_key);

@@ -38,6 +38,7 @@ std::optional<std::string> other_options(const PartOrigin& a, const PartOrigin& 
 std::optional<std::string> difference(const CapturePart& a, const CapturePart& b) {
     if (a.origin.of != b.origin.of) return fmt::format("one of {} parts{}, another of {}", a.origin.of, of_host(a.origin), b.origin.of);
     if (auto options = other_options(a.origin, b.origin)) return options;
+    if (a.checks.has_value() != b.checks.has_value()) return fmt::format("one was made with --checks{}, another without", of_host(a.origin));
     if (a.origin.inputs != b.origin.inputs || a.origin.frames != b.origin.frames || a.origin.damaged != b.origin.damaged ||
         archived(a.report.gate) != archived(b.report.gate) || archived(a.report.links) != archived(b.report.links))
         return fmt::format("not of the same capture{}", of_host(a.origin));
@@ -84,10 +85,15 @@ CapturePart joined(std::vector<CapturePart> parts) {
     std::vector<std::uint64_t> begun;
     const auto numbers = numbered(parts, begun);
     std::vector<LaneReport> lanes;
+    std::vector<conformance::PassiveRecord> checks;  // all have them, or none
     std::vector<std::uint32_t> shares;
     for (std::size_t i = 0; i < parts.size(); ++i) {
         renumber(parts[i].report.lanes, numbers[i]);
         lanes.push_back(std::move(parts[i].report.lanes));
+        if (parts[i].checks) {
+            renumber(*parts[i].checks, numbers[i]);
+            checks.push_back(std::move(*parts[i].checks));
+        }
         shares.insert(shares.end(), parts[i].numbers.begin(), parts[i].numbers.end());
     }
     std::ranges::sort(shares);
@@ -95,6 +101,7 @@ CapturePart joined(std::vector<CapturePart> parts) {
     one.numbers = std::move(shares);
     one.report.lanes = merge(std::move(lanes));
     one.report.begun = std::move(begun);
+    if (!checks.empty()) one.checks = merge(std::move(checks));
     return one;
 }
 

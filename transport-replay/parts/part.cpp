@@ -37,7 +37,7 @@ using dissect::printable;
 namespace {
 
 constexpr std::string_view kMagic{"\x89qpp\r\n\x1a\n", 8};  // as PNG: a copy that changes ends of lines breaks it
-constexpr std::uint64_t kVersion = 2;
+constexpr std::uint64_t kVersion = 3;
 constexpr std::uint64_t kShape = parts::shape_of<AnalysisPart>();
 constexpr std::size_t kDigest = 32;  // SHA-256
 constexpr int kLevel = 3;            // of Zstandard: fast
@@ -74,7 +74,9 @@ bool is_sound(const CapturePart& part) {
     if (part.origin.of == 0 || part.origin.of > kMostParts || part.numbers.empty()) return false;
     for (std::size_t i = 0; i < part.numbers.size(); ++i)
         if (part.numbers[i] == 0 || part.numbers[i] > part.origin.of || (i != 0 && part.numbers[i] <= part.numbers[i - 1])) return false;
-    return std::ranges::is_sorted(part.report.begun) && names_nothing_else(part.report.lanes, part.report.begun.size());
+    const std::size_t connections = part.report.begun.size();
+    if (part.checks && !conformance::is_sound(*part.checks, connections)) return false;
+    return std::ranges::is_sorted(part.report.begun) && names_nothing_else(part.report.lanes, connections);
 }
 
 // Each host once, and none without a name beside others.

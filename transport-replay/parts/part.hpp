@@ -6,9 +6,11 @@
 #pragma once
 
 #include <transport-replay/analysis/part_report.hpp>
+#include <transport-replay/checks/passive/passive_record.hpp>
 
 #include <cstdint>
 #include <expected>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,6 +35,7 @@ struct CapturePart {
     PartOrigin origin;
     std::vector<std::uint32_t> numbers;  // which of the parts it has, ascending from 1
     PartReport report;
+    std::optional<conformance::PassiveRecord> checks;  // what the passive suite saw, where it was asked for
 };
 
 struct AnalysisPart {

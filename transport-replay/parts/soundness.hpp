@@ -4,6 +4,7 @@
 
 #include <transport-replay/analysis/lane_report.hpp>
 #include <transport-replay/analysis/link_watch.hpp>
+#include <transport-replay/checks/passive/tally.hpp>
 
 #include <algorithm>
 
@@ -24,6 +25,9 @@ template <class T, std::size_t kMost>
 [[nodiscard]] inline bool is_sound(const BurstList& list) { return list.bursts().size() <= BurstList::kMost; }
 [[nodiscard]] inline bool is_sound(const Way& way) {
     return (way.recoveries.empty() || way.recoveries.size() == kRecoveryKindNames.size()) && way.orderings.size() <= 1;
+}
+[[nodiscard]] inline bool is_sound(const conformance::Events& events) {
+    return events.kept <= events.first.size() && std::ranges::is_sorted(events.first.begin(), events.first.begin() + events.kept);
 }
 
 }  // namespace qps::transport::parts

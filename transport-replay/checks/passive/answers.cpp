@@ -36,7 +36,7 @@ constexpr std::uint8_t kLastFatalCode = 4;  // NAK codes 1 to 4 end a connection
 }  // namespace
 
 // C9-220: a queue pair that failed is silent. A requester that did not get the NAK repeats.
-void ConversationWatch::take_failed(const Observation& packet, const PacketRecord& record, Tallies& tallies) {
+void ConversationWatch::take_failed(const Observation& packet, const PacketRecord& record, HostTallies& tallies) {
     if (failure_->reported || record.arrival == Arrival::restart || packet.time - failure_->nak.time <= kErrorGrace) return;
     failure_->reported = true;
     const bool may_not_know = record.from != failure_->responder && (record.retransmission || !info(packet.opcode).request);
@@ -44,7 +44,7 @@ void ConversationWatch::take_failed(const Observation& packet, const PacketRecor
     else tallies.fail(Passive::err_02, failure_->nak.frame, packet.frame);
 }
 
-void ConversationWatch::take_answer(const Observation& packet, const PacketRecord& record, Tallies& tallies) {
+void ConversationWatch::take_answer(const Observation& packet, const PacketRecord& record, HostTallies& tallies) {
     if (service_ == Service::uc || service_ == Service::ud) {
         tallies.fail(Passive::rsp_50, packet.frame);
         return;
@@ -57,15 +57,13 @@ void ConversationWatch::take_answer(const Observation& packet, const PacketRecor
     if (requester.unasked && !packet.psn.before(requester.unasked_psn)) requester.unasked = false;
     if (packet.acknowledgment && !is_plain_ack(packet)) take_nak(record.from, packet, tallies);
     if (is_fatal(packet) && !failure_) {
-        tallies.about(packet.flow.source, packet.flow.destination);  // neither may go on
-        tallies.look(Passive::err_02);
-        tallies.about(packet.flow.source);
+        tallies.failed(packet.flow.source, packet.flow.destination);  // neither may go on
         failure_ = Failure{{packet.frame, packet.time}, record.from};
     }
 }
 
 // 9.7.5.1.1: what is acknowledged was sent, and stays acknowledged.
-void ConversationWatch::take_acknowledgment(EndState& requester, const Observation& packet, Tallies& tallies) {
+void ConversationWatch::take_acknowledgment(EndState& requester, const Observation& packet, HostTallies& tallies) {
     if (!requester.sent_known || !packet.acknowledgment) return;
     tallies.look(Passive::rsp_02);
     if (!packet.psn.before(requester.sent_next)) {
@@ -98,7 +96,7 @@ void ConversationWatch::take_credits(EndState& responder, const Observation& pac
 }
 
 // C9-148. An MSN may run ahead of the PSN it comes with, never of what was sent; with nothing outstanding it is exact.
-void ConversationWatch::take_count(EndState& requester, const Observation& packet, Tallies& tallies) {
+void ConversationWatch::take_count(EndState& requester, const Observation& packet, HostTallies& tallies) {
     const OpcodeRow& row = info(packet.opcode);
     const bool ends = ends_message(row.place);
     if (!is_plain_ack(packet) || !ends || !requester.sent_known) return;
@@ -132,7 +130,7 @@ void ConversationWatch::take_count(EndState& requester, const Observation& packe
 }
 
 // o9-30: answers in the order of the requests.
-void ConversationWatch::take_order(EndState& requester, const Observation& packet, Tallies& tallies) {
+void ConversationWatch::take_order(EndState& requester, const Observation& packet, HostTallies& tallies) {
     if (requester.reads.empty()) return;
     const OpcodeRow& row = info(packet.opcode);
     const bool response = row.verb == Verb::read_response || row.verb == Verb::atomic_acknowledge;
@@ -157,7 +155,7 @@ void ConversationWatch::take_order(EndState& requester, const Observation& packe
 }
 
 // CNPs are for marks. A device that sends them with its NAKs slows a sender down that met no congestion.
-void ConversationWatch::take_notification(const Observation& packet, End from, Tallies& tallies) {
+void ConversationWatch::take_notification(const Observation& packet, End from, HostTallies& tallies) {
     EndState& state = this->state(from);
     tallies.look(Passive::cnp_09);
     state.cnp = Moment{packet.frame, packet.time};
@@ -165,7 +163,7 @@ void ConversationWatch::take_notification(const Observation& packet, End from, T
     if (with_nak) take_nak(from, packet, tallies);
 }
 
-void ConversationWatch::take_nak(End from, const Observation& packet, Tallies& tallies) {
+void ConversationWatch::take_nak(End from, const Observation& packet, HostTallies& tallies) {
     EndState& state = this->state(from);
     if (info(packet.opcode).verb != Verb::notify) state.nak = Moment{packet.frame, packet.time};
     if (!state.cnp || !state.nak || magnitude(state.nak->time - state.cnp->time) > kTogether) return;

@@ -27,17 +27,14 @@ std::uint64_t reliable_one_way(const Timeline& timeline) {
 
 std::uint64_t dropped(const Drops& drops) { return drops.dropped_by_system + drops.dropped; }
 
-// A sender that computes an ICRC wrongly does so for all packets of a kind; the wire spoils single ones, of any kind, and now and then
-// makes one of another kind of them.
-bool is_computed_wrongly(const EndState& state) {
-    std::uint32_t never_right = 0;
-    std::uint32_t wrong = 0;
-    for (std::size_t kind = 0; kind < state.bad_kinds.size(); ++kind) {
-        wrong += state.bad_kinds[kind];
-        const bool also_right = (state.good_kinds[kind / 64] >> kind % 64 & 1) != 0;
-        if (!also_right) never_right += state.bad_kinds[kind];
+void conclude_icrcs(const WatchedEnd& end, Tallies& tallies) {
+    for (std::uint32_t i = 0; i < std::min<std::size_t>(end.bad, end.bad_frames.size()); ++i) {
+        if (end.computed_wrongly) tallies.fail(Passive::fmt_01, end.bad_frames[i]);
+        else tallies.doubt(Passive::fmt_01, end.bad_frames[i]);
     }
-    return never_right > 1 && 2 * never_right >= wrong;
+    const std::uint64_t more = end.bad - std::min<std::uint64_t>(end.bad, end.bad_frames.size());
+    if (end.computed_wrongly) tallies.fail_more(Passive::fmt_01, more);
+    else tallies.doubt_more(Passive::fmt_01, more);
 }
 
 }  // namespace
@@ -53,7 +50,7 @@ const CmAttempt* attempt_of(const Timeline& timeline, const Connection& connecti
     return &timeline.cm.attempts[*connection.cm_attempt];
 }
 
-void conclude_trace(const Timeline& timeline, const Watches& watches, std::uint64_t unwatched, Tallies& tallies) {
+void conclude_trace(const Timeline& timeline, const WatchedConnections& watched, std::uint64_t unwatched, Tallies& tallies) {
     const CaptureQuality& quality = timeline.quality;
     Tally& whole = tallies[Passive::trc_01];
     whole.examined = timeline.packets;
@@ -81,34 +78,28 @@ void conclude_trace(const Timeline& timeline, const Watches& watches, std::uint6
         whole.doubts.count += quality.backwards;
         whole.words += (whole.words.empty() ? "" : "; ") + back;
     }
-    Tally::Frames& marks = reordered ? whole.doubts : whole.failures;
-    if (quality.largest_step_frame != FrameIndex{}) marks.first[marks.kept++] = quality.largest_step_frame;
+    (reordered ? whole.doubts : whole.failures).keep({quality.largest_step_frame, quality.largest_step_frame});
 
     Tally& cut = tallies[Passive::trc_02];
     cut.examined = quality.packets;
     cut.doubts.count = quality.cut;
 
-    for_each_watched(timeline.connections, watches, [&](const Connection& connection, const ConversationWatch& watch) {
+    for_each_watched(timeline.connections, watched, [&](const Connection& connection, const WatchedConnection& watch) {
         if (!connection.reliable()) return;
         tallies.look(Passive::trc_03);
         const CmAttempt* attempt = attempt_of(timeline, connection);
         const bool set_up = attempt != nullptr && attempt->requested;
-        if (!set_up && watch.older()) tallies.doubt(Passive::trc_03, connection.first_frame());
+        if (!set_up && watch.older) tallies.doubt(Passive::trc_03, connection.first_frame());
     });
 }
 
-void conclude_format(const Timeline& timeline, const Watches& watches, Tallies& tallies) {
-    for_each_watched(timeline.connections, watches, [&](const Connection& connection, const ConversationWatch& watch) {
+void conclude_format(const Timeline& timeline, const WatchedConnections& watched, Tallies& tallies) {
+    for_each_watched(timeline.connections, watched, [&](const Connection& connection, const WatchedConnection& watch) {
         const CmAttempt* attempt = attempt_of(timeline, connection);
         for (const End end : {End::a, End::b}) {
-            const EndState& state = watch.state(end);
+            const WatchedEnd& state = watch.end(end);
             tallies.about(connection.end(end).address);
-            const bool computed_wrongly = is_computed_wrongly(state);
-            for (std::uint32_t i = 0; i < state.bad; ++i) {
-                const FrameIndex frame = i < state.bad_frames.size() ? state.bad_frames[i] : FrameIndex{};
-                if (computed_wrongly) tallies.fail(Passive::fmt_01, frame);
-                else tallies.doubt(Passive::fmt_01, frame);
-            }
+            conclude_icrcs(state, tallies);
             if (attempt != nullptr && attempt->path_mtu && state.mtu != 0 && state.mtu != *attempt->path_mtu)
                 tallies.fail(Passive::fmt_26, connection.way(end).first_frame);
         }
@@ -121,14 +112,14 @@ void conclude_format(const Timeline& timeline, const Watches& watches, Tallies& 
     std::swap(migration.failures, migration.doubts);
 }
 
-void conclude_responder(const Timeline& timeline, const Watches& watches, Tallies& tallies) {
-    for_each_watched(timeline.connections, watches, [&](const Connection& connection, const ConversationWatch& watch) {
+void conclude_responder(const Timeline& timeline, const WatchedConnections& watched, Tallies& tallies) {
+    for_each_watched(timeline.connections, watched, [&](const Connection& connection, const WatchedConnection& watch) {
         const CmAttempt* attempt = attempt_of(timeline, connection);
         for (const End end : {End::a, End::b}) {
-            const EndState& state = watch.state(end);
+            const WatchedEnd& state = watch.end(end);
             // What nothing explained: acknowledged beyond everything that the capture has.
             tallies.about(connection.end(other(end)).address);
-            if (state.ghost) tallies.doubt(Passive::rsp_02, state.ghost->frame);
+            if (state.ghost) tallies.doubt(Passive::rsp_02, *state.ghost);
             tallies.about(connection.end(end).address);
             if (attempt == nullptr || state.plain_acks == 0) continue;
             // 12.7.26: an end that has end-to-end flow control gives credits, unless its receives are shared.

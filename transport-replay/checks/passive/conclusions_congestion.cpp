@@ -59,10 +59,10 @@ void check_delays(const CongestionReport& report, Tallies& tallies) {
 }
 
 // Whose queue pair is slowed down by CNPs takes part in ECN.
-void check_capable(const Timeline& timeline, const Watches& watches, Tallies& tallies) {
-    for_each_watched(timeline.connections, watches, [&](const Connection& connection, const ConversationWatch& watch) {
+void check_capable(const Timeline& timeline, const WatchedConnections& watched, Tallies& tallies) {
+    for_each_watched(timeline.connections, watched, [&](const Connection& connection, const WatchedConnection& watch) {
         for (const End end : {End::a, End::b}) {
-            const EndState& state = watch.state(end);
+            const WatchedEnd& state = watch.end(end);
             if (state.data == 0 || connection.way(other(end)).cnps == 0) continue;
             tallies.about(connection.end(end).address);
             tallies.look(Passive::cnp_08, state.data);
@@ -75,10 +75,10 @@ void check_capable(const Timeline& timeline, const Watches& watches, Tallies& ta
 
 }  // namespace
 
-void conclude_congestion(const Timeline& timeline, const Watches& watches, Tallies& tallies) {
+void conclude_congestion(const Timeline& timeline, const WatchedConnections& watched, Tallies& tallies) {
     check_counts(timeline.congestion, tallies);
     check_delays(timeline.congestion, tallies);
-    check_capable(timeline, watches, tallies);
+    check_capable(timeline, watched, tallies);
 }
 
 }  // namespace qps::transport::conformance

@@ -48,7 +48,7 @@ void check_gaps(const Connection& connection, End end, Tallies& tallies) {
     tallies.doubt(Passive::req_01, frames.empty() ? way.first_frame : frames.front());
 }
 
-void check_asking(const Timeline& timeline, const Connection& connection, const EndState& state, End end, Tallies& tallies) {
+void check_asking(const Timeline& timeline, const Connection& connection, const WatchedEnd& state, End end, Tallies& tallies) {
     const Way& way = connection.way(end);
     if (!connection.reliable() || way.requests == 0 || state.messages == 0) return;
     tallies.look(Passive::req_30);
@@ -153,13 +153,13 @@ void check_recoveries(const Timeline& timeline, Tallies& tallies) {
 
 }  // namespace
 
-void conclude_requester(const Timeline& timeline, const Watches& watches, Tallies& tallies) {
-    for_each_watched(timeline.connections, watches, [&](const Connection& connection, const ConversationWatch& watch) {
+void conclude_requester(const Timeline& timeline, const WatchedConnections& watched, Tallies& tallies) {
+    for_each_watched(timeline.connections, watched, [&](const Connection& connection, const WatchedConnection& watch) {
         const CmAttempt* attempt = attempt_of(timeline, connection);
         for (const End end : {End::a, End::b}) {
             tallies.about(connection.end(end).address);
             check_gaps(connection, end, tallies);
-            check_asking(timeline, connection, watch.state(end), end, tallies);
+            check_asking(timeline, connection, watch.end(end), end, tallies);
             if (attempt == nullptr || !connection.reliable()) continue;
             check_first_psn(connection, *attempt, end, tallies);
             check_depth(connection, *attempt, end, tallies);

@@ -9,8 +9,9 @@
 // sent again, of which kRememberedWays ways have kRemembered each, and open READs, kOpenReads each.
 #pragma once
 
+#include <transport-replay/checks/passive/host_tallies.hpp>
 #include <transport-replay/checks/passive/packet_facts.hpp>
-#include <transport-replay/checks/passive/tally.hpp>
+#include <transport-replay/checks/passive/watched.hpp>
 #include <transport-replay/model/observation.hpp>
 #include <transport-replay/model/packet_record.hpp>
 
@@ -28,12 +29,6 @@ inline constexpr dissect::Duration kReordering{1'000'000};   // 1 ms: what a net
 inline constexpr dissect::Duration kErrorGrace{10'000'000};  // 10 ms: what is under way when a queue pair fails, and software
 inline constexpr dissect::Duration kIdle{1'000'000'000};     // 1 s: who is silent so long waits
 inline constexpr dissect::Duration kTogether{100'000};       // 100 us: a CNP and a NAK of one cause
-
-// A frame and when it was.
-struct Moment {
-    dissect::FrameIndex frame{};
-    dissect::Instant time{};
-};
 
 // What one end sends, as a requester and as a responder.
 struct EndState {
@@ -109,11 +104,13 @@ struct EndState {
 class ConversationWatch {
 public:
     // A packet of the connection, in the order of the capture. `remember`: there is room for its requests.
-    void observe(const Observation& packet, const PacketFacts& facts, const PacketRecord& record, bool& remember, Tallies& tallies);
+    void observe(const Observation& packet, const PacketFacts& facts, const PacketRecord& record, bool& remember, HostTallies& tallies);
 
-    [[nodiscard]] const EndState& state(End end) const { return states_[static_cast<std::size_t>(end)]; }
-    [[nodiscard]] bool older() const { return older_; }  // than the capture
-    [[nodiscard]] bool judged(End end) const { return judged_[static_cast<std::size_t>(end)]; }
+    [[nodiscard]] bool any() const { return watched_; }  // packet
+    // Where what this end did is tallied.
+    [[nodiscard]] HostTallies::Place host(End end) const { return hosts_[static_cast<std::size_t>(end)]; }
+    // What conclusions need of it.
+    [[nodiscard]] WatchedConnection summary(ConnectionId number) const;
 
 private:
     struct Failure {
@@ -123,20 +120,21 @@ private:
     };
     [[nodiscard]] EndState& state(End end) { return states_[static_cast<std::size_t>(end)]; }
     [[nodiscard]] std::uint32_t span_of_read(const EndState& requester, std::uint32_t length) const;
-    void take_failed(const Observation& packet, const PacketRecord& record, Tallies& tallies);
-    void take_request(const Observation& packet, const PacketFacts& facts, const PacketRecord& record, bool& remember, Tallies& tallies);
-    void take_answer(const Observation& packet, const PacketRecord& record, Tallies& tallies);
-    void take_acknowledgment(EndState& requester, const Observation& packet, Tallies& tallies);
+    void take_failed(const Observation& packet, const PacketRecord& record, HostTallies& tallies);
+    void take_request(const Observation& packet, const PacketFacts& facts, const PacketRecord& record, bool& remember, HostTallies& tallies);
+    void take_answer(const Observation& packet, const PacketRecord& record, HostTallies& tallies);
+    void take_acknowledgment(EndState& requester, const Observation& packet, HostTallies& tallies);
     void take_credits(EndState& responder, const Observation& packet);
-    void take_count(EndState& requester, const Observation& packet, Tallies& tallies);
-    void take_order(EndState& requester, const Observation& packet, Tallies& tallies);
-    void take_notification(const Observation& packet, End from, Tallies& tallies);
-    void take_nak(End from, const Observation& packet, Tallies& tallies);
+    void take_count(EndState& requester, const Observation& packet, HostTallies& tallies);
+    void take_order(EndState& requester, const Observation& packet, HostTallies& tallies);
+    void take_notification(const Observation& packet, End from, HostTallies& tallies);
+    void take_nak(End from, const Observation& packet, HostTallies& tallies);
 
     std::array<EndState, 2> states_;
     std::optional<Failure> failure_;
     dissect::Service service_{};
-    std::array<bool, 2> judged_{};  // ends whose packets count (Tallies)
+    std::array<HostTallies::Place, 2> hosts_{};
+    bool watched_ = false;
     bool begun_ = false;
     bool older_ = false;
 };

@@ -22,7 +22,7 @@ constexpr std::uint64_t kDefaultPkey = 0xffff;
 }
 
 // 13.4.3, C13-3. The Q_Key and the queue pairs are those of FMT-22.
-void check_header(const Observation& datagram, const PacketFacts& facts, Tallies& tallies) {
+void check_header(const Observation& datagram, const PacketFacts& facts, HostTallies& tallies) {
     const Bytes mad = datagram.payload;
     if (read_bits(mad, 8, 8) != kCmClass) return;
     const std::uint64_t attribute = read_bits(mad, 128, 16);
@@ -42,7 +42,7 @@ void check_header(const Observation& datagram, const PacketFacts& facts, Tallies
     });
 }
 
-void check_req(Bytes req, const Observation& datagram, Tallies& tallies) {
+void check_req(Bytes req, const Observation& datagram, HostTallies& tallies) {
     constexpr std::uint64_t kUc = 1, kExtended = 3, kXrc = 1;
     tallies.look(Passive::cm_02);
     const std::uint64_t type = number(req, named(kCmReqFields, "infiniband.cm.req.transpsvctype"));
@@ -68,7 +68,7 @@ void check_req(Bytes req, const Observation& datagram, Tallies& tallies) {
     return bits[0] == 0 && bits[1] >> 32 == 0 && address.bits == std::array<std::uint64_t, 2>{0, kMapped | bits[1]};
 }
 
-void check_ip_header(Bytes req, const Observation& datagram, Tallies& tallies) {
+void check_ip_header(Bytes req, const Observation& datagram, HostTallies& tallies) {
     constexpr std::uint64_t kTcp = 6, kUdp = 17, kAnyIb = 0x3f;
     const std::uint64_t service = number(req, named(kCmReqFields, "infiniband.cm.req.serviceid"));
     if (service >> 24 != kIpCmServicePrefix || datagram.encapsulation != Encapsulation::roce_v2) return;
@@ -99,7 +99,7 @@ constexpr std::array kMeasured{
              named(kCmSidrRepFields, "infiniband.cm.sidr_rep.addinfo")},
 };
 
-void check_tail(const CmDatagram& message, const Observation& datagram, Tallies& tallies) {
+void check_tail(const CmDatagram& message, const Observation& datagram, HostTallies& tallies) {
     const auto* measured = std::ranges::find(kMeasured, message.message, &Measured::message);
     if (measured == kMeasured.end()) return;
     tallies.look(Passive::cm_27);
@@ -151,10 +151,10 @@ enum class Side : std::uint8_t { begins, answers_receiver, continues_sender, eit
 }  // namespace
 
 // 13.4.6.4: answers bear the transaction ID of what they answer.
-void ManagementWatch::take_transaction(const CmDatagram& message, const Observation& datagram, Tallies& tallies) {
+void ManagementWatch::take_transaction(const CmDatagram& message, const Observation& datagram, HostTallies& tallies) {
     const std::uint64_t exchange = exchange_of(message) << 32;
-    const Key own{datagram.flow.source, exchange | message.local_id};
-    const Key peer{datagram.flow.destination, exchange | message.remote_id};
+    const Key own{datagram.flow.source, datagram.flow.destination, exchange | message.local_id};
+    const Key peer{datagram.flow.destination, datagram.flow.source, exchange | message.remote_id};
     const Side side = side_of(message.message);
     if (side == Side::begins) {
         const std::uint64_t content = digest(message.body);
@@ -174,7 +174,7 @@ void ManagementWatch::take_transaction(const CmDatagram& message, const Observat
     if (found->second.id != message.transaction) tallies.fail(Passive::cm_26, datagram.frame);
 }
 
-void ManagementWatch::observe(const Observation& datagram, const PacketFacts& facts, Tallies& tallies) {
+void ManagementWatch::observe(const Observation& datagram, const PacketFacts& facts, HostTallies& tallies) {
     if (datagram.payload.size() < kMadHeader || datagram.icrc == CrcStatus::bad) return;
     check_header(datagram, facts, tallies);
     if (datagram.payload.size() < kMadBytes) return;

@@ -1,33 +1,39 @@
 // PassiveSuite: all checks that a capture alone can decide, in one walk beside the Analysis.
 //
 // Facts of single packets are made by any worker; observe() is called in the order of the capture with what the Analysis said of the
-// packet; finish() judges with the whole Timeline. Nothing is allocated and no text is made per packet.
+// packet; finish() judges with the whole Timeline, or take() hands out what was seen, of parts of a capture. Nothing is allocated and no
+// text is made per packet.
 //
 // What an attacker could feed: any capture. What is kept of each connection has a fixed size (conversation_watch.hpp); connections are
-// at most kMostWatched, and what fits into a quarter of the memory: packets of others are counted, and TRC-01 says so.
+// at most kMostWatched, and what fits into a quarter of the memory: packets of others are counted, and TRC-01 says so. Hosts that are
+// told apart are at most kMostHosts, and what fits into a sixteenth.
 #pragma once
 
-#include <transport-replay/checks/passive/conclusions.hpp>
+#include <transport-replay/checks/passive/conversation_watch.hpp>
 #include <transport-replay/checks/passive/management_watch.hpp>
-#include <transport-replay/checks/profile.hpp>
+#include <transport-replay/checks/passive/passive_record.hpp>
 #include <transport-replay/model/memory_budget.hpp>
 
 #include <algorithm>
+#include <array>
+#include <deque>
 #include <vector>
 
 namespace qps::transport::conformance {
 
 class PassiveSuite {
 public:
-    explicit PassiveSuite(const MemoryBudget& budget = MemoryBudget{})
-        : traits_(kTraitSets), most_watched_(std::min<std::size_t>(kMostWatched, memory_of(budget) / kWatched)) {}
-    // Judges this host alone, by its IP address, GID or LID: what others did wrong is left out. Before the first packet.
-    void judge_only(const Address& device) { tallies_.judge_only(device); }
-    // Packets that were judged.
-    [[nodiscard]] std::uint64_t packets() const { return packets_; }
-    // What it keeps beside the Analysis.
+    explicit PassiveSuite(const MemoryBudget& budget = MemoryBudget{});
+    // One of these, before the first packet: judges this host alone, by its IP address, GID or LID: what others did wrong is left out; or
+    // tells hosts apart, for who judges any of them by what take() hands out.
+    void judge_only(const Address& device) { tallies_.tell_apart(*(device_ = device)); }
+    void tell_hosts_apart(const MemoryBudget& budget) { tallies_.tell_apart(most_hosts(budget)); }
+    // What it keeps beside the Analysis; where hosts are told apart.
     [[nodiscard]] static constexpr std::uint64_t memory_of(const MemoryBudget& budget) {
         return std::min(budget.bytes() / 4, std::uint64_t{kMostWatched} * kWatched);
+    }
+    [[nodiscard]] static constexpr std::uint64_t memory_with_hosts(const MemoryBudget& budget) {
+        return memory_of(budget) + std::uint64_t{most_hosts(budget)} * HostTallies::kHost;
     }
 
     // The next packet of the capture.
@@ -40,24 +46,28 @@ public:
         if (index < watches_.size()) __builtin_prefetch(&watches_[index]);
     }
 
-    // A result for each check of the catalogue that a capture can decide, in its order. Call it once.
-    [[nodiscard]] std::vector<CheckResult> finish(const Timeline& timeline, const Profile& profile = {});
+    // One of these, once: what was seen; or what it means, a result for each check of the catalogue that a capture can decide, in its order.
+    [[nodiscard]] PassiveRecord take();
+    [[nodiscard]] std::vector<CheckResult> finish(const Timeline& timeline, const Profile& profile = {}) {
+        return judge(take(), timeline, profile, device_);
+    }
 
 private:
     static constexpr std::size_t kMostWatched = 1 << 17;               // connections
     static constexpr std::size_t kWatched = sizeof(ConversationWatch);  // bytes of one
+    static constexpr std::size_t kMostHosts = 1 << 12;                 // a large cluster; a capture of one host has fewer
+    [[nodiscard]] static constexpr std::size_t most_hosts(const MemoryBudget& budget) {
+        return std::min<std::size_t>(kMostHosts, budget.bytes() / 16 / HostTallies::kHost);
+    }
 
-    void count_packets();
-
-    Tallies tallies_;
-    std::vector<std::uint64_t> traits_;  // packets, by what they are
+    const std::array<std::uint64_t, kTraitSets>* looks_;  // bits of Passive by traits: which checks look at such packets
+    HostTallies tallies_;
+    std::optional<Address> device_;
     std::size_t most_watched_;
-    Watches watches_;
-    std::uint64_t unwatched_ = 0;  // packets of others
+    std::deque<ConversationWatch> watches_;  // by the number of their connection, less one
+    std::uint64_t unwatched_ = 0;            // packets of others
     ManagementWatch management_;
     std::size_t remembered_ = 0;
-    std::uint64_t packets_ = 0;
-    std::uint64_t icrc_not_judged_ = 0;  // wrong ones
 };
 
 // The checks that it decides.

@@ -21,7 +21,7 @@ constexpr std::uint32_t kSmallestMtu = 256, kLargestMtu = 4096;
 }
 
 // C5-8: FIRST and MIDDLE are full, nothing is longer.
-void take_length(EndState& state, const Observation& packet, Place place, Tallies& tallies) {
+void take_length(EndState& state, const Observation& packet, Place place, HostTallies& tallies) {
     tallies.look(Passive::fmt_26);
     const std::uint32_t length = packet.payload_length;
     if (ends_message(place)) {
@@ -42,14 +42,14 @@ void take_length(EndState& state, const Observation& packet, Place place, Tallie
 }
 
 // A17.3.1: the ways of a queue pair have a port each, its answers perhaps one of their own.
-void take_port(std::uint16_t& port, const Observation& packet, Tallies& tallies) {
+void take_port(std::uint16_t& port, const Observation& packet, HostTallies& tallies) {
     if (packet.encapsulation != Encapsulation::roce_v2) return;
     if (port != 0 && port != packet.udp_source_port) tallies.fail(Passive::fmt_16, packet.frame);
     port = packet.udp_source_port;
 }
 
 // 9.7.4.1.1
-void take_sequence(EndState& state, const Observation& packet, const OpcodeRow& row, std::uint32_t span, Tallies& tallies) {
+void take_sequence(EndState& state, const Observation& packet, const OpcodeRow& row, std::uint32_t span, HostTallies& tallies) {
     const bool goes_on = row.place == Place::middle || row.place == Place::last;
     if (state.run_known && packet.psn == state.run_next) {
         tallies.look(Passive::req_02);
@@ -62,7 +62,7 @@ void take_sequence(EndState& state, const Observation& packet, const OpcodeRow& 
 }
 
 // What is sent again must be what was sent.
-void compare_repeated(const EndState& state, const Observation& packet, const PacketFacts& facts, std::uint32_t access, Tallies& tallies) {
+void compare_repeated(const EndState& state, const Observation& packet, const PacketFacts& facts, std::uint32_t access, HostTallies& tallies) {
     if (!state.sent.empty()) {
         const EndState::Sent& before = state.sent[packet.psn.value() % kRemembered];
         if (before.used && before.psn == packet.psn) {
@@ -92,7 +92,7 @@ void remember_sent(EndState& state, const Observation& packet, const PacketFacts
 }
 
 // 9.7.2: who wants an answer asks for it; READs and ATOMICs do by themselves.
-void take_asking(EndState& state, const Observation& packet, const OpcodeRow& row, Tallies& tallies) {
+void take_asking(EndState& state, const Observation& packet, const OpcodeRow& row, HostTallies& tallies) {
     const bool asks = packet.ack_request || (row.verb != Verb::send && row.verb != Verb::write);
     if (state.unasked && packet.time - state.unasked_end.time > kIdle) tallies.fail(Passive::req_30, state.unasked_end.frame);
     if (state.unasked && (asks || packet.time - state.unasked_end.time > kIdle)) state.unasked = false;
@@ -104,7 +104,7 @@ void take_asking(EndState& state, const Observation& packet, const OpcodeRow& ro
 }
 
 // An acknowledgement that came before what it acknowledges: its sender's, who is the other end.
-void settle_ghost(EndState& state, const Observation& packet, Tallies& tallies) {
+void settle_ghost(EndState& state, const Observation& packet, HostTallies& tallies) {
     if (!state.ghost || state.ghost_psn.before(packet.psn)) return;
     tallies.about(packet.flow.destination);
     if (packet.time - state.ghost->time > kReordering) tallies.fail(Passive::rsp_02, state.ghost->frame, packet.frame);
@@ -142,7 +142,7 @@ std::uint32_t ConversationWatch::span_of_read(const EndState& requester, std::ui
 }
 
 void ConversationWatch::take_request(const Observation& packet, const PacketFacts& facts, const PacketRecord& record, bool& remember,
-                                     Tallies& tallies) {
+                                     HostTallies& tallies) {
     EndState& state = this->state(record.from);
     const OpcodeRow& row = info(packet.opcode);
     if (record.arrival == Arrival::restart) {
@@ -181,10 +181,11 @@ void ConversationWatch::take_request(const Observation& packet, const PacketFact
 }
 
 void ConversationWatch::observe(const Observation& packet, const PacketFacts& facts, const PacketRecord& record, bool& remember,
-                                Tallies& tallies) {
+                                HostTallies& tallies) {
     const OpcodeRow& row = info(packet.opcode);
     EndState& state = this->state(record.from);
-    judged_[static_cast<std::size_t>(record.from)] = tallies.counts();
+    watched_ = true;
+    hosts_[static_cast<std::size_t>(record.from)] = tallies.current();
     if (row.verb == Verb::notify) return take_notification(packet, record.from, tallies);
     if (!begun_) {
         begun_ = true;

@@ -1,0 +1,86 @@
+#include "checking.hpp"
+
+#include <transport-replay/report/figures.hpp>
+
+#include <algorithm>
+
+#include "message.hpp"
+#include "report.hpp"
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace qps::cli {
+
+using namespace dissect;
+using namespace transport;
+using namespace transport::conformance;
+
+namespace {
+
+Report report_of(const Options& options, const Profile& profile, const transport::Timeline& timeline, const PassiveRecord& record) {
+    Report report;
+    report.subject = fmt::format("{}", fmt::join(input_names(options), ", "));
+    report.facts.push_back({"packets", grouped(timeline.packets)});
+    report.facts.push_back({"connections", grouped(timeline.connections.size())});
+    if (timeline.first && timeline.last) report.facts.push_back({"duration", duration_text(*timeline.last - *timeline.first)});
+    const auto& device = options.check.device;
+    if (device) report.facts.push_back({"judged", fmt::format("{} alone, {}", text(*device), counted(packets_sent(record.hosts, device), "packet"))});
+    if (!profile.name.empty()) report.facts.push_back({"device", profile.name});
+    report.results = judge(record, timeline, profile, device);
+    std::erase_if(report.results, [&](const CheckResult& result) { return !is_wanted_check(options.check, *result.check); });
+    return report;
+}
+
+// Whether the device could be told from other hosts.
+ExitCode say_device_unknown(const Options& options, const PassiveRecord& record) {
+    if (!options.check.device) return ExitCode::done;
+    if (record.untold != 0) {
+        if (!options.quiet)
+            say("qpscope: not everything could be judged: {} of hosts that are not told apart (--memory)\n", counted(record.untold, "packet"));
+        return ExitCode::unjudged;
+    }
+    if (packets_sent(record.hosts, options.check.device) != 0) return ExitCode::done;
+    if (!options.quiet) say("qpscope: no packet comes from {}: nothing was judged\n", text(*options.check.device));
+    return ExitCode::unjudged;
+}
+
+}  // namespace
+
+void FactBatch::add(const Packet& packet) {
+    PacketFacts& facts = next();
+    look_at(packet, facts);
+    if (packet.icrc.status != CrcStatus::bad) return;
+    Packet as_right = packet;
+    as_right.icrc.status = CrcStatus::not_checkable;
+    look_at(as_right, not_judged_.emplace_back(used_ - 1, PacketFacts{}).second);
+}
+
+void FactBatch::follow(std::size_t place, const Observation& observation, const PacketRecord& record, PassiveSuite& suite) const {
+    if (!record.icrc_not_judged) return suite.observe(observation, all_[place], record);
+    Observation as_right = observation;
+    as_right.icrc = CrcStatus::not_checkable;
+    const auto facts = std::ranges::lower_bound(not_judged_, place, {}, &std::pair<std::size_t, PacketFacts>::first);
+    suite.observe(as_right, facts->second, record);
+}
+
+Listening listening_of(PassiveSuite& suite, std::vector<FactBatch>& facts) {
+    Listening listening;
+    listening.message = [&suite](ConnectionId connection, End requester, const Message& message) { suite.message(connection, requester, message); };
+    listening.slots = [&facts](std::size_t slots) { facts.resize(std::max(facts.size(), slots)); };
+    listening.begin = [&facts](std::size_t slot) { facts[slot].clear(); };
+    listening.each = [&facts](std::size_t slot, const Packet& packet) { facts[slot].add(packet); };
+    listening.others = [&facts](std::size_t slot) { facts[slot].skip(); };
+    listening.placed = [&facts, &suite](std::size_t slot, std::size_t place, const Observation& observation, const PacketRecord& record) {
+        facts[slot].follow(place, observation, record, suite);
+    };
+    return listening;
+}
+
+Verdicts write_verdicts(const Options& options, const Measures& measures, const transport::Timeline& timeline, const PassiveRecord& record, Output& output) {
+    Verdicts verdicts{.report = report_of(options, measures.profile, timeline, record), .code = ExitCode::done};
+    verdicts.code = write_report(options, verdicts.report, measures, output);
+    verdicts.code = worse(verdicts.code, say_device_unknown(options, record));
+    return verdicts;
+}
+
+}  // namespace qps::cli

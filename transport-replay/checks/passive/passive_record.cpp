@@ -1,0 +1,135 @@
+#include <transport-replay/checks/passive/conclusions.hpp>
+#include <transport-replay/checks/passive/passive_record.hpp>
+#include <transport-replay/model/timeline.hpp>
+#include <transport-replay/report/figures.hpp>
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+
+#include <fmt/format.h>
+
+namespace qps::transport::conformance {
+
+using namespace dissect;
+
+namespace {
+
+const PassiveRow* row_of(const CheckRow& check) {
+    const auto* found = std::ranges::find(kPassiveRows, check.id, &PassiveRow::id);
+    return found == kPassiveRows.end() ? nullptr : found;
+}
+
+// "3 of 100 packets have ..."
+std::string sentence(const Tally& tally, const Events& events, const PassiveRow& row, std::string_view words) {
+    if (!tally.words.empty()) return tally.words;
+    if (events.count > tally.examined) return fmt::format("{} {} {}", grouped(events.count), row.noun, words);
+    return fmt::format("{} of {} {} {}", grouped(events.count), grouped(tally.examined), row.noun, words);
+}
+
+void take_evidence(CheckResult& result, const Events& events) {
+    for (std::size_t i = 0; i < events.kept; ++i) result.evidence.push_back(events.first[i].frame);
+    std::ranges::sort(result.evidence);
+    const auto repeated = std::ranges::unique(result.evidence);
+    result.evidence.erase(repeated.begin(), repeated.end());
+}
+
+void judge_tally(const Tally& tally, const PassiveRow& row, bool lacks, CheckResult& result) {
+    result.examined = tally.examined;
+    result.failures = tally.failures.count;
+    if (tally.failures.count != 0) {
+        const bool proves = !(row.needs_whole && lacks);
+        result.verdict = proves ? Verdict::fail : Verdict::inconclusive;
+        result.reason = sentence(tally, tally.failures, row, row.wrong);
+        if (!proves) result.reason += ", but the capture lacks packets";
+        take_evidence(result, tally.failures);
+    } else if (tally.doubts.count != 0) {
+        result.verdict = Verdict::inconclusive;
+        result.reason = sentence(tally, tally.doubts, row, row.doubt);
+        take_evidence(result, tally.doubts);
+    } else if (tally.examined != 0) {
+        result.verdict = Verdict::pass;
+    } else {
+        result.verdict = Verdict::not_applicable;
+        result.reason = fmt::format("the capture has no {}", row.noun);
+    }
+}
+
+// Wrong ICRCs that are not judged: where no other was wrong, this says why.
+std::string words_on_icrcs(std::uint64_t not_judged, const Timeline& timeline) {
+    return fmt::format(
+        "{} {} a wrong ICRC that is not judged: {}", counted(not_judged, "packet"), not_judged == 1 ? "has" : "have",
+        timeline.quality.icrc_policy == IcrcPolicy::ignore ? "as --icrc ignore says" : "it is 0, or no ICRC of that sender is right");
+}
+
+}  // namespace
+
+bool is_decided_passively(const CheckRow& check) { return row_of(check) != nullptr; }
+
+void renumber(PassiveRecord& record, std::span<const std::uint32_t> numbers) {
+    for (WatchedConnection& connection : record.watched) connection.number = ConnectionId{numbers[std::to_underlying(connection.number) - 1]};
+}
+
+PassiveRecord merge(std::vector<PassiveRecord> records) {
+    PassiveRecord all;
+    for (PassiveRecord& record : records) {
+        std::ranges::move(record.hosts, std::back_inserter(all.hosts));
+        std::ranges::move(record.watched, std::back_inserter(all.watched));
+        all.unwatched += record.unwatched;
+        all.untold += record.untold;
+        record = {};
+    }
+    std::ranges::sort(all.watched, {}, &WatchedConnection::number);
+    std::ranges::stable_sort(all.hosts, {}, &HostTally::host);
+    std::vector<HostTally> hosts;
+    for (HostTally& host : all.hosts) {
+        if (!hosts.empty() && hosts.back().host == host.host) hosts.back().add(host);
+        else hosts.push_back(std::move(host));
+    }
+    all.hosts = std::move(hosts);
+    return all;
+}
+
+bool is_sound(const PassiveRecord& record, std::size_t connections) {
+    const auto once = [](const auto& list, auto member) {
+        return std::ranges::adjacent_find(list, std::greater_equal{}, member) == list.end();
+    };
+    const bool numbered = record.watched.empty() || (record.watched.front().number != ConnectionId{} &&
+                                                     std::to_underlying(record.watched.back().number) <= connections);
+    return numbered && once(record.watched, &WatchedConnection::number) && once(record.hosts, &HostTally::host) &&
+           std::ranges::all_of(record.hosts, [&](const HostTally& host) { return once(host.seen, &SeenEvents::check); });
+}
+
+std::vector<CheckResult> judge(const PassiveRecord& record, const Timeline& timeline, const Profile& profile, const std::optional<Address>& device) {
+    Tallies tallies;
+    if (device) tallies.judge_only(*device);
+    std::uint64_t icrc_not_judged = 0;
+    for (const HostTally& host : record.hosts) {
+        tallies.about(host.host);
+        if (!tallies.counts()) continue;
+        tallies.add(host);
+        icrc_not_judged += host.icrc_not_judged;
+    }
+    tallies.about_all();
+    conclude_trace(timeline, record.watched, record.unwatched, tallies);
+    conclude_format(timeline, record.watched, tallies);
+    conclude_responder(timeline, record.watched, tallies);
+    conclude_requester(timeline, record.watched, tallies);
+    conclude_management(timeline, tallies);
+    conclude_congestion(timeline, record.watched, tallies);
+    Tally& icrc = tallies[Passive::fmt_01];
+    if (icrc_not_judged != 0 && icrc.failures.count == 0 && icrc.doubts.count == icrc_not_judged) icrc.words = words_on_icrcs(icrc_not_judged, timeline);
+    const bool lacks = lacks_packets(timeline);
+    std::vector<CheckResult> results;
+    for (const CheckRow& check : checks()) {
+        if (!check.passive()) continue;
+        CheckResult& result = results.emplace_back();
+        result.check = &check;
+        if (const PassiveRow* row = row_of(check)) judge_tally(tallies[static_cast<Passive>(row - kPassiveRows.data())], *row, lacks, result);
+        else result.reason = check.exempt;
+        apply(profile, result);
+    }
+    return results;
+}
+
+}  // namespace qps::transport::conformance
