@@ -35,6 +35,17 @@ void check_merged(const std::string& as, const std::string& format, const std::v
     CHECK(merged.code == whole.code);
 }
 
+// The verdicts on a capture and on its parts, with the options of both.
+Ending check_verdicts(const std::string& capture, const std::vector<std::string>& options, const std::vector<std::string>& parts) {
+    INFO(fmt::format("{} {}", capture, fmt::join(options, " ")));
+    const Ending whole = qpscope(std::vector<std::string>{"check"} + options + std::vector<std::string>{capture});
+    const Ending merged = qpscope(std::vector<std::string>{"merge", "--as", "check"} + options + parts);
+    CHECK(merged.out == whole.out);
+    CHECK(merged.err == whole.err);
+    CHECK(merged.code == whole.code);
+    return merged;
+}
+
 Ending wrong(const std::vector<std::string>& words, int code) {
     Ending ending = qpscope(words);
     INFO(fmt::format("{}", fmt::join(words, " ")));
@@ -113,6 +124,58 @@ TEST_CASE("what cannot be merged is said in one sentence") {
     CHECK_THAT(wrong({"merge", parts[0], parts[1]}, kDamaged).err, Contains("part-2.qpp: damaged or cut off"));
 }
 
+TEST_CASE("merged parts have the verdicts of the whole capture") {
+    const TemporaryFolder folder;
+    const std::string profile = folder.path() + "/profile", earlier = folder.path() + "/earlier.json";
+    std::ofstream(profile) << "name Soft RoCE\ndeviation FMT-08 = known\n";
+    CHECK(qpscope({"check", "-f", "json", "--fail-on", "never", "-o", earlier, sample("loss_write")}).code == kDone);
+    for (const char* name : {"loss_write", "multi_qp", "cm_reject_noport", "congestion", "err_bad_rkey", "corrupt_send", "iwarp_rping", "fabric_sweep"}) {
+        const std::vector<std::string> parts = parts_of({"--checks", sample(name)}, 3, folder.path());
+        for (const char* format : {"table", "json", "junit", "html"}) check_verdicts(sample(name), {"--all", "-f", format}, {parts[1], parts[2], parts[0]});
+    }
+    const std::string capture = sample("loss_write"), together = folder.path() + "/together.qpp";
+    const std::vector<std::string> parts = parts_of({"--checks", capture}, 4, folder.path());
+    CHECK(qpscope({"merge", "--as", "part", "-o", together, parts[3], parts[0], parts[1]}).code == kDone);
+    const std::vector<std::string> joined{together, parts[2]};
+    CHECK(check_verdicts(capture, {}, joined).code == kDone);
+    CHECK(check_verdicts(capture, {"--fail-on", "low"}, joined).code == kFindings);  // FMT-08 of soft RoCE
+    check_verdicts(capture, {"--fail-on", "high", "--only", "FMT,REQ-01"}, joined);
+    CHECK_THAT(check_verdicts(capture, {"--profile", profile}, joined).out, Contains("DECLARED DEVIATIONS"));
+    CHECK_THAT(check_verdicts(capture, {"--compare", earlier}, joined).out, Contains("no changes"));
+    for (const char* host : {"10.77.0.11", "10.77.0.12"}) CHECK_THAT(check_verdicts(capture, {"-f", "json", "--device", host}, joined).out, Contains("alone"));
+    CHECK_THAT(check_verdicts(capture, {"--device", "10.77.0.99"}, joined).err, Contains("nothing was judged"));
+    // What was made with checks is as good for everything else.
+    check_merged("findings", "json", {capture}, joined);
+}
+
+TEST_CASE("verdicts of parts that cannot have any are refused") {
+    const TemporaryFolder folder;
+    const std::string other = folder.path() + "/other";
+    std::filesystem::create_directory(other);
+    const std::vector<std::string> plain = parts_of({sample("loss_read")}, 2, folder.path());
+    const std::vector<std::string> checked = parts_of({"--checks", sample("loss_read")}, 2, other);
+    CHECK_THAT(wrong({"merge", "--as", "check", plain[0], plain[1]}, kUnreadable).err, Contains("the parts are without checks: make them with qpscope analyze --checks"));
+    CHECK_THAT(wrong({"merge", plain[0], checked[1]}, kUnreadable).err, Contains("one was made with --checks, another without"));
+    CHECK_THAT(wrong({"merge", "--as", "check", checked[0]}, kUnreadable).err, Contains("a part of 2 missing: 2"));
+    CHECK_THAT(wrong({"merge", "--as", "check", "-f", "csv", checked[0]}, kUsage).err, Contains("expected one of table, json, junit, html"));
+    CHECK_THAT(wrong({"merge", "-f", "junit", "--as", "findings", checked[0]}, kUsage).err, Contains("expected one of table, json, ndjson, csv, tsv"));
+    CHECK_THAT(wrong({"merge", "--fail-on", "error", "--as", "check", checked[0]}, kUsage).err, Contains("expected one of high, medium, low, never"));
+    CHECK_THAT(qpscope({"merge", "--device", "10.0.0.1", checked[0]}).err, Contains("--device goes with --as check"));
+    CHECK_THAT(qpscope({"merge", "--all", checked[0]}).err, Contains("--all goes with --as check"));
+    CHECK_THAT(qpscope({"merge", "--as", "check", "-C", "1", checked[0]}).err, Contains("--as check excludes --connection"));
+    CHECK_THAT(qpscope({"analyze", "--checks", sample("loss_read")}).err, Contains("--checks goes with --part or --host"));
+    CHECK(qpscope({"analyze", "--checks", sample("loss_read")}).code == kUsage);
+    // Of hosts: of one as of any capture, of several not.
+    std::vector<std::string> hosts;
+    for (const char* host : {"sender", "receiver"}) {
+        hosts.push_back(fmt::format("{}/{}.qpp", folder.path(), host));
+        CHECK(qpscope({"analyze", "--checks", "--host", host, "-o", hosts.back(), sample(fmt::format("loss_at_{}", host))}).code == kDone);
+    }
+    check_verdicts(sample("loss_at_sender"), {"--all", "-f", "json"}, {hosts[0]});
+    CHECK_THAT(wrong({"merge", "--as", "check", hosts[0], hosts[1]}, kUnreadable).err, Contains("these are parts of 2 hosts"));
+    CHECK_THAT(qpscope({"merge", hosts[0], hosts[1]}).out, Contains("captures of 2 hosts"));
+}
+
 TEST_CASE("captures of two hosts are told as one") {
     const TemporaryFolder folder;
     std::vector<std::string> parts;
@@ -152,7 +215,7 @@ TEST_CASE("a part is asked for in the right words") {
     CHECK_THAT(qpscope({"analyze", "--part", "1/2", "-o", "/dev/null", "-C", "1", capture}).err, Contains("--connection goes with qpscope merge"));
     CHECK_THAT(qpscope({"analyze", "--part", "1/2", "-o", "/dev/null", "--fail-on", "error", capture}).err, Contains("--fail-on goes with qpscope merge"));
     CHECK_THAT(qpscope({"analyze", "--part", "1/2", "-o", "/dev/null", "-f", "json", capture}).err, Contains("--format goes with qpscope merge"));
-    CHECK_THAT(qpscope({"merge", "--as", "packets", "x.qpp"}).err, Contains("expected one of analyze, findings, cm, fabric, part"));
+    CHECK_THAT(qpscope({"merge", "--as", "packets", "x.qpp"}).err, Contains("expected one of analyze, findings, cm, fabric, check, part"));
     CHECK_THAT(qpscope({"merge", "--as", "part", "x.qpp"}).err, Contains("missing --output"));
     CHECK(qpscope({"merge"}).code == kUsage);
 }

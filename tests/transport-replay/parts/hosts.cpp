@@ -41,7 +41,8 @@ AnalysisPart host_part(const ClusterTraffic& traffic, std::string name, PartOf w
                                         .of = which.parts,
                                         .damaged = false},
                              .numbers = {which.number},
-                             .report = analysis.finish_part()});
+                             .report = analysis.finish_part(),
+                             .checks = {}});
     return part;
 }
 
