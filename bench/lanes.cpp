@@ -1,7 +1,7 @@
 // How much of an analysis is serial:  bench_lanes FILE [LANES]
 //
 // Takes the capture through every stage of a shared-out analysis in one thread, and prints the processor time a packet of each in
-// nanoseconds, which share of it cannot be shared (reading, the gate, numbering, the end), and what that leaves of 16 and of 64 processors
+// nanoseconds, which share of it cannot be shared (reaching for stretches, the gate, numbering, the end), and what that leaves of 16 and of 64 processors
 // (Amdahl 1967), as far as there are pairs of hosts enough.
 #include <dissect/capture/capture_file.hpp>
 #include <dissect/packet.hpp>
@@ -14,6 +14,7 @@
 #include <ctime>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -61,7 +62,24 @@ int measure(const char* path, std::size_t lanes) {
     dissect::Packet packet;
     Times times;
     times.lanes.resize(lanes);
+    const auto reach = [&] {
+        const Spent spent(times.read);
+        return capture->reach(batch);
+    };
+    const auto walk = [&] {
+        const Spent spent(times.work);
+        capture->walk(batch);
+    };
+    const auto settle = [&] {
+        const Spent spent(times.read);
+        capture->settle(batch);
+    };
     const auto read = [&] {
+        if (reach()) {
+            walk();
+            settle();
+            return true;
+        }
         const Spent spent(times.read);
         return capture->read(batch);
     };
@@ -69,7 +87,8 @@ int measure(const char* path, std::size_t lanes) {
         {
             const Spent spent(times.work);
             observations.clear();
-            for (const dissect::Frame& frame : batch.frames) {
+            for (dissect::Frame& frame : batch.frames) {
+                if (batch.numbered_from) frame.index = dissect::FrameIndex{*batch.numbered_from + std::to_underlying(frame.index)};
                 dissect::decode(frame, packet);
                 observations.add(packet);
             }

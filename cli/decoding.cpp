@@ -22,7 +22,7 @@ Jobs jobs_for(const Options& options, const Input& input) {
 
 Jobs jobs_for(const Options& options) {
     if (options.jobs != 0) return {options.jobs};
-    constexpr unsigned kEnough = 8;  // one reader cannot feed more, and each costs a few MB
+    constexpr unsigned kEnough = 16;  // what is left to one thread (bench_lanes) keeps no more of them busy, and each costs a few MB
     return {std::clamp(std::thread::hardware_concurrency(), 1U, kEnough)};
 }
 
@@ -41,12 +41,22 @@ std::optional<Filter> compile_filter(const Options& options, FilterSets sets) {
 
 void decode_all(Input& input, Progress& progress, Jobs jobs, const Decoding& decoding) {
     std::uint64_t packets = 0;
-    const auto read = [&](Batch& batch) {
-        const bool more = input.read(batch);
+    const auto read_one = [&](const Batch& batch) {
         packets += batch.frames.size();
         if (!input.is_interface()) progress.update(input.bytes_read(), input.size(), packets);
+    };
+    const auto read = [&](Batch& batch) {
+        const bool more = input.read(batch);
+        read_one(batch);
         if (more && decoding.seen) decoding.seen(batch);
         return more;
+    };
+    const auto reach = [&](Batch& batch) { return input.reach(batch); };
+    const auto walk = [&](Batch& batch) { input.walk(batch); };
+    const auto settle = [&](Batch& batch) {
+        input.settle(batch);
+        read_one(batch);
+        if (!batch.frames.empty() && decoding.seen) decoding.seen(batch);
     };
     // What a slot was told of: its batch, and how many frames of that were there.
     struct Told {
@@ -65,7 +75,8 @@ void decode_all(Input& input, Progress& progress, Jobs jobs, const Decoding& dec
             if (decoding.filter.matches(packet)) decoding.each(slot, packet);
         }
     };
-    const auto work = [&](std::size_t slot, const Batch& batch) {
+    const auto work = [&](std::size_t slot, Batch& batch) {
+        input.finish(batch);
         told[slot] = {&batch, input.still_there(batch.frames)};
         tell(slot);
     };
@@ -83,7 +94,7 @@ void decode_all(Input& input, Progress& progress, Jobs jobs, const Decoding& dec
         if (decoding.lanes == 0) tell_again(slot);
         return decoding.consume(slot);
     };
-    run({read, work, consume, gate, decoding.follow, decoding.lanes}, jobs);
+    run({read, work, consume, gate, decoding.follow, decoding.lanes, reach, walk, settle}, jobs);
 }
 
 ExitCode finish(Output& output) {

@@ -15,7 +15,7 @@
 
 namespace qps::cli {
 
-// Threads for this input: what the user asked for, else one per processor up to eight; one where frames arrive live, so that each
+// Threads for this input: what the user asked for, else one per processor up to sixteen; one where frames arrive live, so that each
 // is shown at once.
 [[nodiscard]] dissect::Jobs jobs_for(const Options& options, const Input& input);
 [[nodiscard]] dissect::Jobs jobs_for(const Options& options);  // for files

@@ -129,11 +129,10 @@ bool Input::read_source(Batch& batch) {
     return file() != nullptr ? std::get<CaptureFile>(source_).read(batch) : std::get<Listener>(source_).read(batch);
 }
 
-// Leaves the frames that the BPF filter asks for, and gives them their number and the user's link speed.
+// Leaves the frames that the BPF filter asks for.
 void Input::select(Batch& batch) {
     if (!batch.frames.empty()) last_number_ = numbers_before_ + std::to_underlying(batch.frames.back().index);
-    if (numbers_before_ != 0)
-        for (Frame& frame : batch.frames) frame.index = dissect::FrameIndex{numbers_before_ + std::to_underlying(frame.index)};
+    set_as_told(batch, numbers_before_);
     if (bpf_)
         std::erase_if(batch.frames, [&](const Frame& frame) {
             const auto match = bpf_->matches(frame);
@@ -142,11 +141,33 @@ void Input::select(Batch& batch) {
                                 fmt::format("capture filter '{}': {}", bpf_->expression(), match.error())};
             return !match.value_or(false);
         });
+}
+
+// The numbers of frames, and what the user says of the link and its clock.
+void Input::set_as_told(Batch& batch, std::uint64_t numbered_from) const {
+    if (numbered_from != 0)
+        for (Frame& frame : batch.frames) frame.index = dissect::FrameIndex{numbered_from + std::to_underlying(frame.index)};
     if (link_speed_ != dissect::BitsPerSecond{})
         for (Frame& frame : batch.frames) frame.link_speed = link_speed_;
     if (offset_ != dissect::Duration{})
         for (Frame& frame : batch.frames)
             if (frame.has_time) frame.time = dissect::moved(frame.time, offset_);
+}
+
+bool Input::reach(Batch& batch) {
+    auto* capture = std::get_if<CaptureFile>(&source_);
+    return capture != nullptr && bpf_ == nullptr && !interrupted() && capture->reach(batch);
+}
+
+void Input::settle(Batch& batch) {
+    std::get<CaptureFile>(source_).settle(batch);
+    if (!batch.numbered_from) return select(batch);
+    last_number_ = numbers_before_ + *batch.numbered_from + batch.frames.size();
+}
+
+void Input::finish(Batch& batch) const {
+    if (batch.numbered_from) set_as_told(batch, numbers_before_ + *batch.numbered_from);
+    batch.numbered_from.reset();
 }
 
 bool Input::read(Batch& batch) {

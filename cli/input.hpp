@@ -45,6 +45,11 @@ public:
 
     // The next frames, at least one; false at the end, at damage, or once the user interrupts.
     [[nodiscard]] bool read(dissect::Batch& batch);
+    // The same by several threads, of what can be read so (CaptureFile::reach()). After settle() any one thread finishes the batch.
+    [[nodiscard]] bool reach(dissect::Batch& batch);
+    void walk(dissect::Batch& batch) const { file()->walk(batch); }
+    void settle(dissect::Batch& batch);
+    void finish(dissect::Batch& batch) const;
     // From now on read() returns without frames where an interface has none for a while.
     void wake_when_idle() { wakes_ = true; }
 
@@ -88,6 +93,7 @@ private:
     [[nodiscard]] std::expected<void, OpenFailure> filter_by_bpf(const Options& options);
     [[nodiscard]] bool read_source(dissect::Batch& batch);
     void select(dissect::Batch& batch);
+    void set_as_told(dissect::Batch& batch, std::uint64_t numbered_from) const;
 
     std::variant<dissect::CaptureFile, transport::Listener, Merged> source_;
     std::vector<OpenFailure> failures_;

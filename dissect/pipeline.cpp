@@ -16,21 +16,23 @@ namespace qps::dissect {
 
 namespace {
 
-// What a worker does next: a slot to work on, or a lane to follow it with.
+// What a worker does next: a slot to walk or to work on, or a lane to follow it with.
+enum class Step : std::uint8_t { walk, work, follow };
 struct Task {
     std::size_t slot = 0;
-    std::optional<std::size_t> lane;
+    Step step = Step::work;
+    std::size_t lane = 0;
 };
 
 // How far everything has come. Batches are counted from 0; the slot of a batch is its number modulo the number of slots.
 class Exchange {
 public:
-    Exchange(std::size_t slots, std::size_t lanes) : worked_(slots, false), lanes_(lanes) {}
+    Exchange(std::size_t slots, std::size_t lanes) : walked_(slots, false), worked_(slots, false), lanes_(lanes) {}
 
-    void offer(std::size_t slot) {
+    void offer(std::size_t slot, Step step) {
         {
             const std::lock_guard lock(mutex_);
-            waiting_.push_back(slot);
+            (step == Step::walk ? to_walk_ : to_work_).push_back(slot);
         }
         offered_.notify_one();
     }
@@ -43,45 +45,54 @@ public:
         offered_.notify_all();
     }
 
-    // The next task; nothing once the run is over. What is followed comes before what is worked on: it is nearer to its end.
+    // The next task; nothing once the run is over. What is nearest to its end comes first.
     std::optional<Task> take() {
         std::unique_lock lock(mutex_);
         std::optional<Task> task;
         offered_.wait(lock, [&] { return closed_ || (task = next()).has_value(); });
         if (closed_) return std::nullopt;
-        if (task->lane) lanes_[*task->lane].busy = true;
-        else waiting_.pop_front();
+        switch (task->step) {
+            case Step::follow: lanes_[task->lane].busy = true; break;
+            case Step::work: to_work_.pop_front(); break;
+            case Step::walk: to_walk_.pop_front(); break;
+        }
         return task;
     }
     void finish(const Task& task, std::exception_ptr failure) {
         {
             const std::lock_guard lock(mutex_);
             if (failure && !failure_) failure_ = std::move(failure);
-            if (task.lane) {
-                lanes_[*task.lane].busy = false;
-                ++lanes_[*task.lane].followed;
-            } else {
-                worked_[task.slot] = true;
+            switch (task.step) {
+                case Step::follow:
+                    lanes_[task.lane].busy = false;
+                    ++lanes_[task.lane].followed;
+                    break;
+                case Step::work: worked_[task.slot] = true; break;
+                case Step::walk: walked_[task.slot] = true; break;
             }
         }
         finished_.notify_one();
-        if (task.lane) offered_.notify_one();  // the lane can go on
+        if (task.step == Step::follow) offered_.notify_one();  // the lane can go on
     }
 
-    // For the calling thread, which gates and consumes: whether it can do so with that batch; throws what a stage threw.
+    // For the calling thread, which settles, gates and consumes: whether it can do so with that batch; throws what a stage threw.
+    [[nodiscard]] bool can_settle(std::size_t batch) {
+        const std::lock_guard lock(mutex_);
+        return take(walked_, batch);
+    }
     [[nodiscard]] bool can_gate(std::size_t batch) {
         const std::lock_guard lock(mutex_);
-        return take_worked(batch);
+        return take(worked_, batch);
     }
     [[nodiscard]] bool can_consume(std::size_t batch) {
         const std::lock_guard lock(mutex_);
-        return lanes_.empty() ? take_worked(batch) : followed(batch);
+        return lanes_.empty() ? take(worked_, batch) : followed(batch);
     }
-    // Until it can do one or the other.
-    void await(std::size_t gate, std::size_t consume) {
+    // Until it can do one of them.
+    void await(std::size_t settle, std::size_t gate, std::size_t consume) {
         std::unique_lock lock(mutex_);
         finished_.wait(lock, [&] {
-            return failure_ || (!lanes_.empty() && followed(consume)) || (worked_[gate % worked_.size()]);
+            return failure_ || (!lanes_.empty() && followed(consume)) || worked_[gate % worked_.size()] || walked_[settle % walked_.size()];
         });
     }
 
@@ -90,7 +101,8 @@ public:
         {
             const std::lock_guard lock(mutex_);
             closed_ = true;
-            waiting_.clear();
+            to_walk_.clear();
+            to_work_.clear();
         }
         offered_.notify_all();
     }
@@ -104,13 +116,15 @@ private:
         std::optional<std::size_t> lane;
         for (std::size_t i = 0; i < lanes_.size(); ++i)
             if (!lanes_[i].busy && lanes_[i].followed < gated_ && (!lane || lanes_[i].followed < lanes_[*lane].followed)) lane = i;
-        if (lane) return Task{lanes_[*lane].followed % worked_.size(), lane};
-        return waiting_.empty() ? std::nullopt : std::optional(Task{waiting_.front(), {}});
+        if (lane) return Task{lanes_[*lane].followed % worked_.size(), Step::follow, *lane};
+        if (!to_work_.empty()) return Task{to_work_.front(), Step::work};
+        if (!to_walk_.empty()) return Task{to_walk_.front(), Step::walk};
+        return std::nullopt;
     }
-    [[nodiscard]] bool take_worked(std::size_t batch) {
+    [[nodiscard]] bool take(std::vector<bool>& done, std::size_t batch) {
         if (failure_) std::rethrow_exception(failure_);
-        if (!worked_[batch % worked_.size()]) return false;
-        worked_[batch % worked_.size()] = false;
+        if (!done[batch % done.size()]) return false;
+        done[batch % done.size()] = false;
         return true;
     }
     [[nodiscard]] bool followed(std::size_t batch) const {
@@ -121,8 +135,10 @@ private:
     std::mutex mutex_;
     std::condition_variable offered_;
     std::condition_variable finished_;
-    std::deque<std::size_t> waiting_;  // slots
-    std::vector<bool> worked_;         // by slot, and nobody took it on
+    std::deque<std::size_t> to_walk_;  // slots
+    std::deque<std::size_t> to_work_;
+    std::vector<bool> walked_;  // by slot, and nobody took it on
+    std::vector<bool> worked_;
     std::vector<Lane> lanes_;
     std::size_t gated_ = 0;  // batches
     std::exception_ptr failure_;
@@ -173,8 +189,11 @@ private:
         while (const auto task = exchange_.take()) {
             std::exception_ptr failure;
             try {
-                if (task->lane) stages_.follow(task->slot, *task->lane);
-                else stages_.work(task->slot, batches_[task->slot]);
+                switch (task->step) {
+                    case Step::follow: stages_.follow(task->slot, task->lane); break;
+                    case Step::work: stages_.work(task->slot, batches_[task->slot]); break;
+                    case Step::walk: stages_.walk(batches_[task->slot]); break;
+                }
             } catch (...) {  // out of memory, say: the calling thread is told
                 failure = std::current_exception();
             }
@@ -198,19 +217,25 @@ void run(const Stages& stages, Jobs jobs) {
     Exchange exchange(slots, stages.lanes);
     Workers workers(stages, batches, exchange, threads);
     if (!workers.any()) return run_here(stages);
-    std::size_t read = 0, gated = 0, consumed = 0;
+    std::size_t read = 0, settled = 0, gated = 0, consumed = 0;  // batches
     bool more = true;
     while (more || consumed < read) {
-        if (consumed < read && (stages.lanes == 0 || consumed < gated) && exchange.can_consume(consumed)) {
+        if (consumed < settled && (stages.lanes == 0 || consumed < gated) && exchange.can_consume(consumed)) {
             if (!stages.consume(consumed++ % slots)) return;
-        } else if (stages.lanes != 0 && gated < read && exchange.can_gate(gated)) {
+        } else if (stages.lanes != 0 && gated < settled && exchange.can_gate(gated)) {
             stages.gate(gated++ % slots);
             exchange.let_through();
-        } else if (more && read - consumed < slots) {
+        } else if (settled < read && exchange.can_settle(settled)) {
+            stages.settle(batches[settled % slots]);
+            exchange.offer(settled++ % slots, Step::work);
+        } else if (more && read - consumed < slots && stages.reach && stages.reach(batches[read % slots])) {
+            exchange.offer(read++ % slots, Step::walk);
+        } else if (more && read - consumed < slots && settled == read) {
             more = stages.read(batches[read % slots]);
-            if (more) exchange.offer(read++ % slots);
+            if (more) exchange.offer(read++ % slots, Step::work);
+            settled = read;
         } else {
-            exchange.await(stages.lanes == 0 ? consumed : gated, consumed);
+            exchange.await(settled, stages.lanes == 0 ? consumed : gated, consumed);
         }
     }
 }

@@ -107,7 +107,16 @@ struct CaptureFile::State {
     std::uint64_t offset = 0;      // uncompressed offset of the next record
     std::vector<std::byte> carry;  // streams: what was read beyond the last batch
     bool done = false;
+    struct Reached {
+        std::uint64_t to = 0;     // where the next stretch begins
+        std::uint64_t round = 0;  // one ends where a guess was wrong, or something other than a packet stood among them
+        std::size_t length = 0;   // of a stretch, in bytes; 0: not known yet
+        std::shared_ptr<const RecordView> view;  // of this round
+    };
+    Reached reached;
 
+    [[nodiscard]] std::shared_ptr<const RecordView> view() const;
+    void begin_round();
     WalkResult walk(Window& window, std::vector<Frame>& frames) {
         if (auto* pcap = std::get_if<PcapFile>(&format)) return walk_pcap(pcap->header, window, timeline, frames);
         return std::get<PcapngWalk>(format).walk(window, timeline, frames);
@@ -245,7 +254,7 @@ CaptureFile::~CaptureFile() = default;
 
 std::expected<CaptureFile, InputProblem> CaptureFile::start(ByteSource source) {
     auto state = std::make_unique<State>(
-        State{.source = std::move(source), .problem = {}, .format = {}, .timeline = {}, .offset = 0, .carry = {}, .done = false});
+        State{.source = std::move(source), .problem = {}, .format = {}, .timeline = {}, .offset = 0, .carry = {}, .done = false, .reached = {}});
     state->problem.file = state->source.name();
     Bytes header = slice(state->source.bytes(), 0, kFileHeader);
     if (!state->source.whole()) {
@@ -287,6 +296,8 @@ std::expected<CaptureFile, InputProblem> CaptureFile::from_memory(Bytes bytes, s
 
 bool CaptureFile::read(Batch& batch) {
     batch.frames.clear();
+    batch.stretch = {};
+    batch.numbered_from.reset();
     try {
         batch.frames.reserve(kBatchFrames);
         if (state_->done) return false;
@@ -297,6 +308,89 @@ bool CaptureFile::read(Batch& batch) {
         state_->finish(InputProblemKind::unreadable, state_->offset, kOutOfMemory);
     }
     return !batch.frames.empty();
+}
+
+namespace {
+
+// A file where that many stretches were not what they seemed is read in order.
+constexpr std::uint64_t kMostRounds = 64;
+// Stretches hold as many frames as a batch, if those behind are like those at the beginning, but are not shorter than that.
+constexpr std::size_t kShortestStretch = std::size_t{64} << 10;
+// What a view of a section copies.
+constexpr std::size_t kMostOrigins = 64;
+
+}  // namespace
+
+// Nothing where records cannot be walked out of order.
+std::shared_ptr<const RecordView> CaptureFile::State::view() const {
+    if (!timeline.started) return nullptr;
+    if (const auto* pcap = std::get_if<PcapFile>(&format))
+        return pcap->header.modified ? nullptr : std::make_shared<const RecordView>(pcap->header, timeline.first);
+    const auto& walk = std::get<PcapngWalk>(format);
+    const PcapngSection section = walk.section();
+    const auto origins = walk.origins().subspan(section.first_interface);
+    if (origins.size() > kMostOrigins) return nullptr;
+    return std::make_shared<const RecordView>(KnownSection{section, {origins.begin(), origins.end()}}, timeline.first);
+}
+
+void CaptureFile::State::begin_round() {
+    ++reached.round;
+    reached.to = offset;
+    reached.view = nullptr;
+}
+
+bool CaptureFile::reach(Batch& batch, std::size_t length) try {
+    State& state = *state_;
+    State::Reached& reached = state.reached;
+    const Bytes file = state.source.bytes();
+    if (!state.source.whole() || state.done || state.timeline.frames == 0 || reached.round > kMostRounds) return false;
+    if (reached.length == 0) {
+        const std::size_t mean = static_cast<std::size_t>(state.offset / state.timeline.frames);
+        reached.length = length != 0 ? length : std::clamp(kBatchFrames * std::max<std::size_t>(mean, 1), kShortestStretch, kBatchBytes);
+        reached.to = state.offset;
+    }
+    if (reached.to >= file.size()) return false;
+    if (!reached.view && !(reached.view = state.view())) return false;
+    const std::size_t start = static_cast<std::size_t>(reached.to);
+    std::optional<std::size_t> end = file.size();
+    if (file.size() - start > 2 * reached.length) end = guess_record(file, start + reached.length, *reached.view);
+    if (!end) {
+        reached.round = kMostRounds + 1;
+        return false;
+    }
+    batch.frames.clear();
+    batch.stretch = {.view = reached.view, .start = start, .end = *end, .stopped = start, .round = reached.round};
+    reached.to = *end;
+    return true;
+} catch (const std::bad_alloc&) {
+    return false;
+}
+
+// Where memory runs out nothing was walked: settle() reads in order, and says so if it runs out again.
+void CaptureFile::walk(Batch& batch) const try {
+    walk_stretch(state_->source.bytes(), batch.stretch, batch.frames);
+} catch (const std::bad_alloc&) {
+    batch.frames.clear();
+    batch.stretch.stopped = batch.stretch.start;
+}
+
+void CaptureFile::settle(Batch& batch) {
+    State& state = *state_;
+    const Stretch stretch = std::exchange(batch.stretch, {});
+    batch.numbered_from.reset();
+    if (state.done || stretch.round != state.reached.round) {
+        batch.frames.clear();
+        return;
+    }
+    if (stretch.start != state.offset || batch.frames.empty()) {
+        (void)read(batch);
+        state.begin_round();
+        return;
+    }
+    batch.numbered_from = state.timeline.frames;
+    state.offset = stretch.stopped;
+    if (!state.lose(batch.frames, {}, stretch.stopped) && stretch.stopped != stretch.end) state.begin_round();
+    state.timeline.frames += batch.frames.size();
 }
 
 // The file may have been truncated after a frame of what is gone was handed out.

@@ -11,7 +11,7 @@
 // are there. A mapped file may be truncated while it is read: what is gone is not handed out any more, and a frame that was shows zeros
 // there (see file_map.hpp); problem() says so.
 //
-// One thread at a time may call a CaptureFile; the frames it delivered may be read by any number of threads meanwhile.
+// One thread at a time may call a CaptureFile, but for walk() and still_there(); the frames it delivered may be read by any number of threads meanwhile.
 #pragma once
 
 #include <dissect/capture/byte_source.hpp>
@@ -19,6 +19,7 @@
 #include <dissect/capture/options.hpp>
 #include <dissect/capture/pcap.hpp>
 #include <dissect/capture/pcapng.hpp>
+#include <dissect/capture/stretch.hpp>
 
 #include <expected>
 #include <memory>
@@ -41,6 +42,8 @@ enum class CaptureFormat : std::uint8_t { pcap, pcap_nanosecond, pcap_modified, 
 struct Batch {
     std::vector<Frame> frames;
     std::vector<std::byte> storage;  // its size says nothing about how much of it is in use
+    Stretch stretch;                 // where the frames were found, if not by read()
+    std::optional<std::uint64_t> numbered_from;  // what the numbers of frames of a stretch are to be raised by
 
     Batch() = default;
     Batch(Batch&&) = default;
@@ -78,6 +81,14 @@ public:
     // Fills `batch` with the next frames, at least one; false (and an empty batch) at the end or at damage. From a live
     // stream it takes what is there and waits only for the first frame.
     [[nodiscard]] bool read(Batch& batch);
+    // The same by several threads, where the file is mapped and its first frames were read. reach(), by one thread: where the next frames
+    // are, without looking at them; false where it cannot be told yet, and read() must be called once all that was reached is settled.
+    // walk(), by any thread: the frames there. settle(), by one thread and in the order of reach(): makes sure of it, and tells what
+    // their numbers are to be raised by; the batch may be empty then. What it delivers is what read() delivers, in batches of other sizes.
+    // `length`: of a stretch, in bytes, more or less; 0: as of a batch.
+    [[nodiscard]] bool reach(Batch& batch, std::size_t length = 0);
+    void walk(Batch& batch) const;
+    void settle(Batch& batch);
     // After read() returned false: why. Kind none at the end of a sound capture, else damaged (or unreadable where memory ran out).
     [[nodiscard]] const InputProblem& problem() const;
 

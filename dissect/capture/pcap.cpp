@@ -28,8 +28,8 @@ template <ByteOrder order, std::size_t record_header>
 WalkResult walk(const PcapHeader& header, Window& window, FrameClock& timeline, std::vector<Frame>& frames) {
     const Bytes bytes = window.bytes;
     const std::int64_t fraction_unit = header.nanoseconds ? 1 : 1000;
-    const std::size_t byte_limit = window.used + kBatchBytes;
-    while (frames.size() < kBatchFrames && window.used < byte_limit) {
+    const std::size_t byte_limit = window.byte_limit();
+    while (frames.size() < window.most && window.used < byte_limit) {
         const std::size_t left = bytes.size() - window.used;
         if (left < record_header) return cut_record(window, timeline, record_header, 0);
         const Bytes record = bytes.subspan(window.used, record_header);

@@ -43,12 +43,6 @@ std::int64_t saturating_add(std::int64_t a, std::int64_t b) {
     return sum;
 }
 
-std::int64_t saturating_subtract(std::int64_t a, std::int64_t b) {
-    std::int64_t difference = 0;
-    if (__builtin_sub_overflow(a, b, &difference)) return b < 0 ? kLatest : kEarliest;
-    return difference;
-}
-
 std::uint64_t power_of_ten(std::uint32_t exponent) {
     std::uint64_t power = 1;
     for (std::uint32_t i = 0; i < exponent; ++i) power *= 10;
@@ -299,7 +293,7 @@ std::string PcapngWalk::take_packet(std::uint32_t type, Bytes block, std::uint64
         timeline.started = true;
         timeline.first = time;
     }
-    frame.elapsed = Duration{saturating_subtract(time, timeline.first)};
+    frame.elapsed = elapsed_between(timeline.first, time);
     return {};
 }
 

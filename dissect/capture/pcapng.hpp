@@ -89,6 +89,8 @@ public:
     // What pcapng_frame() needs: parallel to interfaces(), and the first kMaxSections sections.
     [[nodiscard]] std::span<const FrameOrigin> origins() const { return origins_; }
     [[nodiscard]] std::span<const PcapngSection> sections() const { return sections_; }
+    // The section that is being walked.
+    [[nodiscard]] PcapngSection section() const { return {0, order_, static_cast<std::uint32_t>(first_of_section_)}; }
     // Where the first section starts that is not among them, where there is one.
     [[nodiscard]] std::optional<std::uint64_t> first_lost_section() const { return first_lost_section_; }
 

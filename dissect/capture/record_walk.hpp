@@ -6,7 +6,10 @@
 
 #include <dissect/frame.hpp>
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -26,6 +29,11 @@ struct Window {
     std::uint64_t offset = 0;  // of bytes[0] in the uncompressed file
     std::size_t used = 0;      // bytes walked over so far: the next record starts here
     bool last = false;         // the file ends where the window ends
+    // Records are left that begin at this byte or behind it, or once there are so many frames.
+    std::size_t limit = SIZE_MAX;
+    std::size_t most = kBatchFrames;
+    // How far a walk goes at once.
+    [[nodiscard]] std::size_t byte_limit() const { return std::min(used + kBatchBytes, limit); }
 };
 
 // What the walk remembers of the frames before.
@@ -47,6 +55,13 @@ struct WalkResult {
     std::size_t wanted = 0;
     std::string sentence;
 };
+
+// From one time to another, in nanoseconds, held at the ends of the range.
+[[nodiscard]] constexpr Duration elapsed_between(std::int64_t first, std::int64_t time) {
+    std::int64_t difference = 0;
+    if (!__builtin_sub_overflow(time, first, &difference)) return Duration{difference};
+    return Duration{first < 0 ? std::numeric_limits<std::int64_t>::max() : std::numeric_limits<std::int64_t>::min()};
+}
 
 template <class T, ByteOrder order>
 [[nodiscard]] constexpr T read_ordered(Bytes bytes, std::size_t offset) {

@@ -1,5 +1,5 @@
-// Fuzzer: bytes as a capture file, mapped and streamed, raw or compressed. Every byte of every frame is touched, and both
-// ways must see the same.
+// Fuzzer: bytes as a capture file, mapped, walked in stretches and streamed, raw or compressed. Every byte of every frame is touched,
+// and all ways must see the same.
 #include <dissect/capture/capture_file.hpp>
 #include <tests/fuzz/mutators/sealed.hpp>
 
@@ -38,7 +38,16 @@ std::uint64_t sum_of(const Frame& frame, std::uint64_t sum) {
     return mix(sum, frame.file_offset);
 }
 
-Digest digest_of(Bytes bytes, std::size_t piece) {
+// The next frames, of a stretch if that can be.
+bool next(CaptureFile& file, Batch& batch, std::size_t stretch) {
+    if (stretch == 0 || !file.reach(batch, stretch)) return file.read(batch);
+    file.walk(batch);
+    file.settle(batch);
+    return !batch.frames.empty();
+}
+
+// `stretch`: in bytes, where it is walked in stretches.
+Digest digest_of(Bytes bytes, std::size_t piece, std::size_t stretch = 0) {
     Digest digest;
     auto file = CaptureFile::from_memory(bytes, "fuzz", piece);
     if (!file) {
@@ -47,7 +56,7 @@ Digest digest_of(Bytes bytes, std::size_t piece) {
     }
     digest.opened = true;
     Batch batch;
-    while (file->read(batch)) {
+    while (next(*file, batch, stretch)) {
         for (const Frame& frame : batch.frames) {
             if (digest.frames == kMaxFrames) {
                 digest.stopped = true;
@@ -70,7 +79,9 @@ Digest digest_of(Bytes bytes, std::size_t piece) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const Bytes bytes = std::as_bytes(std::span(data, size));
     constexpr std::size_t kPiece = 7;  // small and odd: records are cut everywhere
-    if (digest_of(bytes, 0) != digest_of(bytes, kPiece)) std::abort();
+    constexpr std::size_t kStretch = 100;
+    const Digest whole = digest_of(bytes, 0);
+    if (whole != digest_of(bytes, kPiece) || whole != digest_of(bytes, 0, kStretch)) std::abort();
     return 0;
 }
 
