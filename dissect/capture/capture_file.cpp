@@ -314,8 +314,11 @@ namespace {
 
 // A file where that many stretches were not what they seemed is read in order.
 constexpr std::uint64_t kMostRounds = 64;
-// Stretches hold as many frames as a batch, if those behind are like those at the beginning, but are not shorter than that.
+// Stretches hold as many frames as a batch, if those behind are like those at the beginning, within these bounds in bytes: each costs the
+// thread that reaches for them a few pages. Of a file there are some for every thread.
 constexpr std::size_t kShortestStretch = std::size_t{64} << 10;
+constexpr std::size_t kLongestStretch = 4 * kBatchBytes;
+constexpr std::size_t kStretches = 64;
 // What a view of a section copies.
 constexpr std::size_t kMostOrigins = 64;
 
@@ -346,7 +349,8 @@ bool CaptureFile::reach(Batch& batch, std::size_t length) try {
     if (!state.source.whole() || state.done || state.timeline.frames == 0 || reached.round > kMostRounds) return false;
     if (reached.length == 0) {
         const std::size_t mean = static_cast<std::size_t>(state.offset / state.timeline.frames);
-        reached.length = length != 0 ? length : std::clamp(kBatchFrames * std::max<std::size_t>(mean, 1), kShortestStretch, kBatchBytes);
+        const std::size_t longest = std::clamp(file.size() / kStretches, kBatchBytes, kLongestStretch);
+        reached.length = length != 0 ? length : std::clamp(kBatchFrames * std::max<std::size_t>(mean, 1), kShortestStretch, longest);
         reached.to = state.offset;
     }
     if (reached.to >= file.size()) return false;

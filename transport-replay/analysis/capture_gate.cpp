@@ -1,4 +1,5 @@
 #include <transport-replay/analysis/capture_gate.hpp>
+#include <transport-replay/analysis/gate_summary.hpp>
 
 #include <algorithm>
 
@@ -8,6 +9,7 @@ using namespace dissect;
 
 namespace {
 
+constexpr std::size_t kLinesAhead = 8;               // packets from one line that is asked for to the next
 constexpr std::size_t kMaxCorrupt = 1 << 14;  // packets that are told from their copies: of 10 bytes
 
 }  // namespace
@@ -49,9 +51,13 @@ Sight CaptureGate::pass(const Observation& observation) {
     }
     const Repetition repetition = quality_.observe(observation, timed);
     if (!timed) {
-        pass_link(observation);
+        pass_link(observation.time);
         return {.now = report_.now, .handling = Handling::no_hosts};
     }
+    return decide(observation, repetition, copy);
+}
+
+Sight CaptureGate::decide(const Observation& observation, Repetition repetition, CopyFilter::Copy copy) {
     Sight sight{.distance = quality_.last_distance(), .repetition = copy == CopyFilter::Copy::perhaps ? Repetition::perhaps_other_tap : repetition};
     if (observation.icrc == CrcStatus::bad) sight.icrc_not_judged = believes(observation);
     if (sight.icrc_not_judged) {
@@ -64,14 +70,49 @@ Sight CaptureGate::pass(const Observation& observation) {
         sight.handling = Handling::copy;
         return sight;
     }
-    pass_link(observation);
+    pass_link(observation.time);
     sight.now = report_.now = std::max(report_.now, observation.time);
     if (observation.kind == ObservationKind::transport) report_.now_transport = std::max(report_.now_transport, observation.time);
     return sight;
 }
 
-void CaptureGate::pass_link(const Observation& observation) {
-    report_.now_link = report_.packets_on_links == 0 ? observation.time : std::max(report_.now_link, observation.time);
+void CaptureGate::pass(const GateSummary& summary, std::span<const Observation> batch, std::span<Sight> sights) {
+    const bool in_turn = !copies_.knows_nothing() || copies_.active() || quality_.expects_clocks_by_file() || !summary.is_of(batch.size());
+    if (in_turn) {
+        for (std::size_t i = 0; i < batch.size(); ++i) {
+            quality_.prefetch(batch[std::min(i + kLinesAhead, batch.size() - 1)]);
+            sights[i] = pass(batch[i]);
+        }
+        return;
+    }
+    report_.packets += summary.contents().packets;
+    report_.bytes += summary.contents().bytes;
+    if (summary.earliest()) {
+        report_.first = std::min(report_.first.value_or(*summary.earliest()), *summary.earliest());
+        report_.last = std::max(report_.last.value_or(*summary.latest()), *summary.latest());
+    }
+    quality_.take(summary.contents(), summary.clock(), summary.start(), summary.pairs());
+    const std::span entries(summary.entries());
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        quality_.prefetch(entries[std::min(i + kLinesAhead, entries.size() - 1)].packet.hash);
+        const auto& [packet, plain] = entries[i];
+        if (!sampler_.passes_over(packet.hash)) sampler_.observe(batch[i]);
+        if (!plain && QualityTracker::is_faulty(batch[i])) quality_.take_fault(batch[i]);
+        const bool rdma = plain || batch[i].kind == ObservationKind::transport;
+        const Repetition repetition = rdma ? quality_.repeat(packet) : Repetition::none;
+        if (!plain || repetition != Repetition::none) [[unlikely]] {
+            sights[i] = decide(batch[i], repetition, CopyFilter::Copy::no);
+            continue;
+        }
+        pass_link(packet.time);
+        report_.now = std::max(report_.now, packet.time);
+        report_.now_transport = std::max(report_.now_transport, packet.time);
+        sights[i] = {.now = report_.now, .distance = quality_.last_distance()};
+    }
+}
+
+void CaptureGate::pass_link(Instant time) {
+    report_.now_link = report_.packets_on_links == 0 ? time : std::max(report_.now_link, time);
     ++report_.packets_on_links;
 }
 

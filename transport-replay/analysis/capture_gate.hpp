@@ -14,10 +14,13 @@
 #include <transport-replay/tracking/recovery_watch.hpp>
 
 #include <optional>
+#include <span>
 
 #include <boost/unordered/unordered_flat_set.hpp>
 
 namespace qps::transport {
+
+class GateSummary;
 
 enum class Handling : std::uint8_t {
     follow,
@@ -54,14 +57,17 @@ public:
     explicit CaptureGate(const AnalysisSettings& settings);
     // The next packet of the capture.
     [[nodiscard]] Sight pass(const Observation& observation);
-    // Asks for the lines that pass() will want of a packet that comes soon.
+    // Asks for the lines that it will want of a packet that comes soon.
     void prefetch(const Observation& near) const { quality_.prefetch(near); }
+    // The same of a batch, of which `summary` has all or nothing.
+    void pass(const GateSummary& summary, std::span<const Observation> batch, std::span<Sight> sights);
     // Hands out what it counted. Call it once.
     [[nodiscard]] GateReport finish(const dissect::Drops& drops);
 
 private:
+    [[nodiscard]] Sight decide(const Observation& observation, Repetition repetition, CopyFilter::Copy copy);
     void learn_taps();
-    void pass_link(const Observation& observation);
+    void pass_link(dissect::Instant time);
     [[nodiscard]] bool believes(const Observation& observation) const;
     [[nodiscard]] bool was_corrupt(const Observation& observation, Repetition repetition);
 

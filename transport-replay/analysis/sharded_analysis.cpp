@@ -5,6 +5,7 @@
 #include <transport-replay/model/timeline.hpp>
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 namespace qps::transport {
@@ -46,6 +47,7 @@ void ShardedBatch::share_out(std::size_t place) {
         receiver_.resize(all_.size());
     }
     const Observation& observation = all_[place];
+    summary_.add(observation);
     const bool data = Lane::carries_data(observation);
     if (events_.size() == 1 && part_.parts == 1) {
         hosts_[place] = 0;
@@ -121,10 +123,7 @@ void ShardedAnalysis::gate(ShardedBatch& batch) {
     state.packets += batch.used_;
     batch.sights_.resize(std::max(batch.sights_.size(), batch.used_));
     if (state.records) batch.records_.resize(std::max(batch.records_.size(), batch.used_));
-    for (std::size_t i = 0; i < batch.used_; ++i) {
-        state.gate.prefetch(batch.all_[std::min(i + kAhead, batch.used_ - 1)]);
-        batch.sights_[i] = state.gate.pass(batch.all_[i]);
-    }
+    state.gate.pass(batch.summary_, std::span(batch.all_).first(batch.used_), batch.sights_);
 }
 
 void ShardedAnalysis::follow(ShardedBatch& batch, std::size_t number) {

@@ -8,6 +8,7 @@
 #include <dissect/capture/drops.hpp>
 #include <transport-replay/analysis/analysis_settings.hpp>
 #include <transport-replay/analysis/capture_gate.hpp>
+#include <transport-replay/analysis/gate_summary.hpp>
 #include <transport-replay/model/message.hpp>
 #include <transport-replay/model/observation.hpp>
 #include <transport-replay/model/packet_record.hpp>
@@ -58,7 +59,10 @@ struct LaneEvents {
 class ShardedBatch {
 public:
     explicit ShardedBatch(std::size_t lanes, PartOf part = {}) : part_(part), events_(lanes) {}
-    void clear() { used_ = 0; }
+    void clear() {
+        used_ = 0;
+        summary_.clear();
+    }
     // `file`: which of those that are read together.
     void add(const dissect::Packet& packet, std::uint16_t file = 0);
     void add(const Observation& observation);
@@ -74,6 +78,7 @@ private:
 
     std::vector<Observation> all_;
     std::size_t used_ = 0;
+    GateSummary summary_;
     PartOf part_;                         // hosts of others are nobody's
     std::vector<std::uint8_t> hosts_;     // the lane of each packet's hosts, or kNobody
     std::vector<std::uint8_t> receiver_;  // and of its receiver, or kNobody

@@ -48,6 +48,12 @@ public:
         ++order_;
         if ((observation.packet_hash & mask_) == 0 && observation.has_hosts()) take(observation);
     }
+    // For who knows of a packet nothing but its hash: false where observe() wants it, else it was told of it.
+    [[nodiscard]] bool passes_over(std::uint64_t hash) {
+        if ((hash & mask_) == 0) return false;
+        ++order_;
+        return true;
+    }
     [[nodiscard]] std::span<const SampledPacket> sampled() const { return packets_; }
 
 private:

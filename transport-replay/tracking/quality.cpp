@@ -28,17 +28,16 @@ Duration elapsed_bits(std::uint64_t from, std::uint64_t to) {
 
 bool RepetitionWindow::systematic() const { return static_cast<std::uint32_t>(std::popcount(history_)) >= kSystematicShare; }
 
-Repetition RepetitionWindow::observe(const Observation& observation) {
-    if (observation.kind != ObservationKind::transport) return Repetition::none;
+Repetition RepetitionWindow::observe(const Recorded& packet) {
     if (sets_.use_count() != 1) own();
     Entry seen;
-    seen.key = observation.packet_hash & kKeyMask;
-    seen.interface = std::to_underlying(observation.interface) & 0xffffU;
-    seen.time = static_cast<std::uint64_t>(std::to_underlying(observation.time)) & kTimeMask;
-    seen.hops = observation.hops;
+    seen.key = packet.hash & kKeyMask;
+    seen.interface = packet.interface;
+    seen.time = static_cast<std::uint64_t>(std::to_underlying(packet.time)) & kTimeMask;
+    seen.hops = packet.hops;
     seen.seen = 1;
     const auto age = [&](const Entry& entry) { return entry.seen == 0 ? Duration{kLongestTime} : elapsed_bits(entry.time, seen.time); };
-    std::array<Entry, kMirrorWays>& entries = (*sets_)[set_of(observation)].entries;
+    std::array<Entry, kMirrorWays>& entries = (*sets_)[set_of(packet.hash)].entries;
     Entry* oldest = entries.data();
     Duration greatest_age = age(*oldest);
     bool met = entries.front().key == seen.key;
@@ -65,7 +64,7 @@ Repetition RepetitionWindow::observe(const Observation& observation) {
     if (mine != nullptr) seen.seen = std::min<std::uint64_t>(mine->seen + 1U, kMostSeen) & kMostSeen;
     Repetition repetition = Repetition::none;
     if (theirs != nullptr && theirs->seen >= seen.seen) repetition = Repetition::other_tap;
-    else if (mine != nullptr) repetition = observation.ip_id != 0 ? Repetition::same_bytes : Repetition::ambiguous;
+    else if (mine != nullptr) repetition = packet.ip_id != 0 ? Repetition::same_bytes : Repetition::ambiguous;
     if (repetition != Repetition::none) last_distance_ = age(repetition == Repetition::other_tap ? *theirs : *mine);
     if (mine == nullptr) {
         if (magnitude(greatest_age) <= kMirrorTime) ++displaced_;
@@ -76,35 +75,19 @@ Repetition RepetitionWindow::observe(const Observation& observation) {
     return repetition;
 }
 
-bool RepetitionWindow::is_mirror_duplicate(const Observation& observation) {
-    const Repetition repetition = observe(observation);
-    return repetition == Repetition::other_tap || (repetition == Repetition::same_bytes && systematic());
-}
-
 bool QualityTracker::is_mirror_duplicate(Repetition repetition) const {
     return repetition == Repetition::other_tap || (repetition == Repetition::same_bytes && window_.systematic());
 }
 
 // What the capture has of it, whichever tap it is from.
 void QualityTracker::take_contents(const Observation& observation) {
-    ++quality_.packets;
-    if (observation.cut) {
-        ++quality_.cut;
-        const bool shortest = quality_.shortest_cut == 0 || observation.wire_length < quality_.shortest_cut;
-        if (shortest) quality_.shortest_cut = observation.wire_length;
-    } else {
-        quality_.longest_whole = std::max(quality_.longest_whole, observation.wire_length);
-    }
-    if (observation.kind != ObservationKind::transport && observation.kind != ObservationKind::unreadable) return;
-    ++quality_.rdma_packets;
-    if (observation.fault != Fault::none && observation.fault != Fault::cut) take_fault(observation);
-    if (observation.kind == ObservationKind::unreadable) {
-        ++quality_.unreadable;
-        return;
-    }
-    if (observation.icrc == CrcStatus::good) ++quality_.icrc_good;
-    if (observation.icrc == CrcStatus::bad) ++quality_.icrc_bad;
-    if (observation.icrc == CrcStatus::not_checkable) ++quality_.icrc_not_checkable;
+    contents_.add(observation);
+    if (is_faulty(observation)) take_fault(observation);
+}
+
+bool QualityTracker::is_faulty(const Observation& observation) {
+    const bool rdma = observation.kind == ObservationKind::transport || observation.kind == ObservationKind::unreadable;
+    return rdma && observation.fault != Fault::none && observation.fault != Fault::cut;
 }
 
 // Another tap's recording of a malformed packet is no second one; nor can it be told from a retransmission, so both are called the same
@@ -121,37 +104,31 @@ void QualityTracker::leave_out(const Observation& observation) {
 }
 
 Repetition QualityTracker::observe(const Observation& observation, bool timed) {
-    if (timed) take_time(observation);
+    // Files that are read one after the other begin anew where they are several taps' of the same time.
+    if (timed) clock_.add(observation, clocks_by_file_ && observation.file != file_);
+    if (timed) file_ = observation.file;
     take_contents(observation);
     if (observation.kind != ObservationKind::transport) return Repetition::none;
-    take_pair(observation);
-    const Repetition repetition = window_.observe(observation);
-    take_repetition(repetition);
-    return repetition;
-}
-
-void QualityTracker::take_time(const Observation& observation) {
-    const std::int64_t time = std::to_underlying(observation.time);
-    while (resolution_ > 1 && time % resolution_ != 0) resolution_ /= 10;
-    // Files that are read one after the other begin anew where they are several taps' of the same time.
-    const bool other_clock = clocks_by_file_ && observation.file != file_;
-    file_ = observation.file;
-    const Duration step = other_clock ? Duration{} : observation.time - last_;
-    if (quality_.packets > quality_.left_out && step < Duration{}) {
-        ++quality_.backwards;
-        if (magnitude(step) > quality_.largest_step_back) {
-            quality_.largest_step_back = magnitude(step);
-            quality_.largest_step_frame = observation.frame;
-        }
+    if (HeardPair::is_told_of(observation)) {
+        HeardPair pair{.hash = observation.hosts_hash, .first = observation.flow.source, .second = observation.flow.destination};
+        pair.add(observation);
+        take_pair(pair);
     }
-    last_ = observation.time;
+    return repeat(Recorded::of(observation));
 }
 
-void QualityTracker::take_repetition(Repetition repetition) {
-    if (repetition == Repetition::none) return;
+void QualityTracker::take(const ContentSums& contents, const ClockSums& clock, FrameIndex start, const HeardPairs& pairs) {
+    contents_.append(contents);
+    clock_.append(clock, start);
+    for (const HeardPair& pair : pairs.pairs()) take_pair(pair);
+}
+
+Repetition QualityTracker::repeat(const Recorded& packet) {
+    const Repetition repetition = window_.observe(packet);
+    if (repetition == Repetition::none) return repetition;
     if (repetition == Repetition::ambiguous) {
         ++quality_.ambiguous_repetitions;
-        return;
+        return repetition;
     }
     const Duration distance = magnitude(window_.last_distance());
     const bool first = quality_.copies() == 0;
@@ -159,43 +136,42 @@ void QualityTracker::take_repetition(Repetition repetition) {
     quality_.most_copy_distance = std::max(quality_.most_copy_distance, distance);
     ++(repetition == Repetition::other_tap ? quality_.copies_of_other_taps : quality_.copies_of_same_tap);
     quality_.same_tap_systematic |= window_.systematic();
+    return repetition;
 }
 
-QualityTracker::Pair* QualityTracker::pair_of(const Observation& observation) {
-    const FlowKey& flow = observation.flow;
-    const auto found = pair_index_.find(observation.hosts_hash, [&](FlowTable::Index index) {
-        const Pair& pair = pairs_[index];
-        return (pair.first == flow.source && pair.second == flow.destination) ||
-               (pair.first == flow.destination && pair.second == flow.source);
-    });
+HeardPair* QualityTracker::pair_of(const HeardPair& like) {
+    const auto found = pair_index_.find(like.hash, [&](FlowTable::Index index) { return pairs_[index].is_same(like); });
     if (found) return &pairs_[*found];
-    const bool room =
-        pairs_.size() < budget_.items(Share::pairs) && pair_index_.insert(observation.hosts_hash, static_cast<FlowTable::Index>(pairs_.size()));
-    return room ? &pairs_.emplace_back(flow.source, flow.destination) : nullptr;
+    const bool room = pairs_.size() < budget_.items(Share::pairs) && pair_index_.insert(like.hash, static_cast<FlowTable::Index>(pairs_.size()));
+    return room ? &pairs_.emplace_back(HeardPair{.hash = like.hash, .first = like.first, .second = like.second}) : nullptr;
 }
 
-void QualityTracker::take_pair(const Observation& observation) {
-    const FlowKey& flow = observation.flow;
-    if (flow.destination_qp == kMulticastQpn) return;  // nobody answers from a group's address
-    Pair* pair = pair_of(observation);
-    if (pair == nullptr) {
-        ++quality_.pairs_dropped;
-        return;
-    }
-    ++pair->packets[flow.source == pair->first ? 0 : 1];
-    if (flow.source == flow.destination) ++pair->packets[1];  // a host that talks to itself
-    const OpcodeRow& row = info(observation.opcode);
-    if (row.defined && (row.service == Service::rc || row.service == Service::xrc)) pair->reliable = true;
+void QualityTracker::take_pair(const HeardPair& pair) {
+    const bool to_itself = pair.first == pair.second;
+    if (HeardPair* known = pair_of(pair)) known->append(pair);
+    else quality_.pairs_dropped += to_itself ? pair.packets[0] : pair.packets[0] + pair.packets[1];
 }
 
 CaptureQuality QualityTracker::finish(const Drops& drops) {
-    for (const Pair& pair : pairs_) {  // the one that was heard first was heard
+    quality_.packets = contents_.packets;
+    quality_.rdma_packets = contents_.rdma_packets;
+    quality_.cut = contents_.cut;
+    quality_.longest_whole = contents_.longest_whole;
+    quality_.shortest_cut = contents_.shortest_cut;
+    quality_.unreadable = contents_.unreadable;
+    quality_.icrc_good = contents_.icrc_good;
+    quality_.icrc_bad = contents_.icrc_bad;
+    quality_.icrc_not_checkable = contents_.icrc_not_checkable;
+    quality_.backwards = clock_.backwards;
+    quality_.largest_step_back = clock_.largest_step_back;
+    quality_.largest_step_frame = clock_.largest_step_frame;
+    for (const HeardPair& pair : pairs_) {  // the one that was heard first was heard
         if (pair.packets[1] == 0) quality_.one_way.push_back({pair.first, pair.second, pair.packets[0], pair.reliable});
     }
     std::ranges::sort(quality_.one_way, {}, [](const OneWay& row) { return std::tie(row.source, row.destination); });
     quality_.host_pairs = pairs_.size();
     quality_.window_displaced = window_.displaced();
-    if (quality_.packets >= kClockSamples) quality_.clock_resolution = Duration{resolution_};
+    if (quality_.packets >= kClockSamples) quality_.clock_resolution = Duration{clock_.resolution};
     quality_.drops = drops;
     return std::exchange(*this, QualityTracker{budget_}).quality_;
 }

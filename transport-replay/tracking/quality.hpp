@@ -14,6 +14,7 @@
 #include <transport-replay/model/memory_budget.hpp>
 #include <transport-replay/model/observation.hpp>
 #include <transport-replay/tracking/flow_table.hpp>
+#include <transport-replay/tracking/quality_sums.hpp>
 
 #include <array>
 #include <memory>
@@ -29,7 +30,6 @@ inline constexpr std::size_t kMirrorSets = 1 << kMirrorSetBits;  // 65536 packet
 inline constexpr std::size_t kMaxFaulty = 1 << 12;               // malformed packets that are told from their copies: of 48 bytes
 inline constexpr std::uint32_t kSystematicShare = 26;            // of the last 64 packets: 40 %, where a mirror makes 50 %
 inline constexpr std::uint64_t kClockSamples = 16;               // below, round times may be chance: 10^-16 for digits
-inline constexpr std::int64_t kCoarsestClock = 1'000'000'000;    // what we ask for: a second
 
 enum class Repetition : std::uint8_t {
     none,
@@ -40,17 +40,31 @@ enum class Repetition : std::uint8_t {
     perhaps_other_tap,  // likewise, as long after its original as another tap's clock would say of all packets of its way
 };
 
+// What a packet shares with its copies, and where and when it was recorded.
+struct Recorded {
+    std::uint64_t hash = 0;  // Observation::packet_hash
+    dissect::Instant time{};
+    std::uint16_t interface = 0;  // the low bits
+    std::uint16_t ip_id = 0;
+    std::uint8_t hops = 0;
+    [[nodiscard]] static Recorded of(const Observation& observation) {
+        return {.hash = observation.packet_hash,
+                .time = observation.time,
+                .interface = static_cast<std::uint16_t>(observation.interface),
+                .ip_id = observation.ip_id,
+                .hops = observation.hops};
+    }
+};
+
 class RepetitionWindow {
 public:
-    // In the order of the capture, every packet once.
-    [[nodiscard]] Repetition observe(const Observation& observation);
-    // The same as an answer for trackers: whether the packet is a copy of one that they have had and must not be taken for
-    // a retransmission. Copies of the same tap count where the capture is full of them (kSystematicShare).
-    [[nodiscard]] bool is_mirror_duplicate(const Observation& observation);
+    // In the order of the capture, every RDMA packet once.
+    [[nodiscard]] Repetition observe(const Recorded& packet);
+    // Whether the capture is full of copies of the same tap (kSystematicShare).
     [[nodiscard]] bool systematic() const;
     // Asks for the line that observe() will want: the window is larger than the fast caches.
-    void prefetch(const Observation& observation) const {
-        if (sets_) __builtin_prefetch(&(*sets_)[set_of(observation)]);
+    void prefetch(std::uint64_t hash) const {
+        if (sets_) __builtin_prefetch(&(*sets_)[set_of(hash)]);
     }
 
     [[nodiscard]] dissect::Duration last_distance() const { return last_distance_; }  // of the last repetition to its original
@@ -68,7 +82,7 @@ private:
     struct alignas(64) Set {  // a cache line
         std::array<Entry, kMirrorWays> entries;
     };
-    [[nodiscard]] static std::size_t set_of(const Observation& observation) { return observation.packet_hash >> (64 - kMirrorSetBits); }
+    [[nodiscard]] static std::size_t set_of(std::uint64_t hash) { return hash >> (64 - kMirrorSetBits); }
 
     using Sets = std::array<Set, kMirrorSets>;
     void own() { sets_ = sets_ ? std::make_shared<Sets>(*sets_) : std::make_shared<Sets>(); }
@@ -86,9 +100,18 @@ public:
     // What the packet repeats: main trackers may use this instead of a window of their own.
     // `timed`: its time is of the same clock as that of the packets before.
     Repetition observe(const Observation& observation, bool timed = true);
+    // Instead of observe() for each packet of a batch: what was counted of all of them, of which `start` is the first. Then for each of them
+    // that is RDMA repeat(), and take_fault() where it has one.
+    void take(const ContentSums& contents, const ClockSums& clock, dissect::FrameIndex start, const HeardPairs& pairs);
+    Repetition repeat(const Recorded& packet);
+    void take_fault(const Observation& observation);
+    // Whether it is a fault of its sender, or of the network.
+    [[nodiscard]] static bool is_faulty(const Observation& observation);
+
     [[nodiscard]] bool is_mirror_duplicate(Repetition repetition) const;
     // Each file is another tap's, with a clock and a beginning of its own.
     void expect_clocks_by_file() { clocks_by_file_ = true; }
+    [[nodiscard]] bool expects_clocks_by_file() const { return clocks_by_file_; }
     // Instead of observe(): another tap than the one that is followed recorded it.
     void leave_out(const Observation& observation);
     // How long after its original the last repetition came.
@@ -96,36 +119,28 @@ public:
     // Hands everything out: the tracker is then as new. `drops` is what the capture file says once it is read.
     [[nodiscard]] CaptureQuality finish(const dissect::Drops& drops = {});
 
-    // Asks for the lines that observe() will want of a packet that comes soon.
+    // Asks for the lines that observe() will want of a packet that comes soon; repeat() wants the first alone.
+    void prefetch(std::uint64_t packet_hash) const { window_.prefetch(packet_hash); }
     void prefetch(const Observation& observation) const {
-        window_.prefetch(observation);
+        window_.prefetch(observation.packet_hash);
         pair_index_.prefetch(observation.hosts_hash);
     }
 
 private:
-    struct Pair {
-        Address first;  // who was heard first
-        Address second;
-        std::array<std::uint64_t, 2> packets{};  // from the first, from the second
-        bool reliable = false;
-    };
-    void take_time(const Observation& observation);
     void take_contents(const Observation& observation);
-    void take_fault(const Observation& observation);
-    void take_repetition(Repetition repetition);
-    void take_pair(const Observation& observation);
-    [[nodiscard]] Pair* pair_of(const Observation& observation);
+    void take_pair(const HeardPair& pair);
+    [[nodiscard]] HeardPair* pair_of(const HeardPair& like);
 
     CaptureQuality quality_;
+    ContentSums contents_;
+    ClockSums clock_;
     RepetitionWindow window_;
     MemoryBudget budget_;
-    FlowTable pair_index_;  // by hosts_hash
-    std::vector<Pair> pairs_;
+    FlowTable pair_index_;  // by hash of hosts
+    std::vector<HeardPair> pairs_;
     std::set<std::uint64_t> faulty_;  // hashes of malformed packets
-    dissect::Instant last_{};
     std::uint16_t file_ = 0;  // of the last packet
     bool clocks_by_file_ = false;
-    std::int64_t resolution_ = kCoarsestClock;
 };
 
 }  // namespace qps::transport

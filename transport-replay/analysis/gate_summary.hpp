@@ -1,0 +1,43 @@
+// GateSummary: what a batch is for the gate, counted by any thread before its turn, so that the one thread that all packets pass has to do
+// what depends on those before them and nothing else.
+#pragma once
+
+#include <transport-replay/model/observation.hpp>
+#include <transport-replay/tracking/quality.hpp>
+
+#include <optional>
+#include <vector>
+
+namespace qps::transport {
+
+class GateSummary {
+public:
+    struct Entry {
+        Recorded packet;
+        bool plain = false;  // RDMA that nothing is wrong with
+    };
+    void clear();
+    void add(const Observation& observation);
+    // Whether it has all there is to say of so many packets.
+    [[nodiscard]] bool is_of(std::size_t packets) const { return whole_ && entries_.size() == packets; }
+
+    [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }
+    [[nodiscard]] const ContentSums& contents() const { return contents_; }
+    [[nodiscard]] const ClockSums& clock() const { return clock_; }
+    [[nodiscard]] const HeardPairs& pairs() const { return pairs_; }
+    [[nodiscard]] dissect::FrameIndex start() const { return start_; }  // its first frame
+    // Of those that have a time.
+    [[nodiscard]] const std::optional<dissect::Instant>& earliest() const { return earliest_; }
+    [[nodiscard]] const std::optional<dissect::Instant>& latest() const { return latest_; }
+
+private:
+    std::vector<Entry> entries_;
+    ContentSums contents_;
+    ClockSums clock_;
+    HeardPairs pairs_;
+    dissect::FrameIndex start_{};
+    std::optional<dissect::Instant> earliest_, latest_;
+    bool whole_ = true;
+};
+
+}  // namespace qps::transport
