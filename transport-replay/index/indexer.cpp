@@ -108,6 +108,7 @@ private:
     [[nodiscard]] std::optional<Input> open(const std::string& file);
     [[nodiscard]] bool prepare(Input& input, const std::string& file);
     [[nodiscard]] bool read_batch(Input& input, Batch& batch);
+    void describe(Input& input, Batch& batch);
     void number(Batch& batch);
     void end(const Input& input);
     [[nodiscard]] Duration offset(std::size_t file) const { return file < indexing_.offsets.size() ? indexing_.offsets[file] : Duration{}; }
@@ -183,6 +184,12 @@ bool Indexer::prepare(Input& input, const std::string& file) {
 
 bool Indexer::read_batch(Input& input, Batch& batch) {
     if (stopped() || !input.capture.read(batch)) return false;
+    describe(input, batch);
+    return true;
+}
+
+// What it takes to read the frames again: their interfaces, and copies of those that no file keeps.
+void Indexer::describe(Input& input, Batch& batch) {
     const std::size_t interfaces = input.capture.interfaces().size();
     if (input.spool != nullptr) {
         for (std::size_t i = input.interfaces; i < interfaces; ++i)
@@ -203,7 +210,6 @@ bool Indexer::read_batch(Input& input, Batch& batch) {
         if (!lost) layout.known_to = UINT64_MAX;
         index_.read_by(input.number, input.reader, std::move(layout));
     }
-    return true;
 }
 
 void Indexer::number(Batch& batch) {
@@ -349,16 +355,43 @@ void Indexer::read(std::size_t file) {
     const auto decode_frames = [&](Piece& piece) {
         decode_into(piece, [&](std::size_t) { return static_cast<std::uint16_t>(input.number); });
     };
+    const auto move = [&](Batch& batch) {
+        if (by == Duration{}) return;
+        for (Frame& frame : batch.frames)
+            if (frame.has_time) frame.time = moved(frame.time, by);
+    };
+    const auto progress = [&] {
+        if (watch_.progressed) watch_.progressed(bytes_before_ + input.capture.bytes_read(), size_);
+    };
     const auto read_on = [&](Batch& batch) {
         if (!read_batch(input, batch)) return false;
-        if (by != Duration{})
-            for (Frame& frame : batch.frames)
-                if (frame.has_time) frame.time = moved(frame.time, by);
+        move(batch);
         number(batch);
-        if (watch_.progressed) watch_.progressed(bytes_before_ + input.capture.bytes_read(), size_);
+        progress();
         return true;
     };
-    const auto work = [&](std::size_t slot, const Batch& batch) {
+    const auto reach = [&](Batch& batch) { return !stopped() && input.spool == nullptr && input.capture.reach(batch); };
+    const auto walk = [&](Batch& batch) { input.capture.walk(batch); };
+    const auto settle = [&](Batch& batch) {
+        input.capture.settle(batch);
+        describe(input, batch);
+        if (batch.numbered_from) {  // a stretch: who decodes it does the rest
+            batch.numbered_from = frames_;
+            frames_ += batch.frames.size();
+        } else {
+            move(batch);
+            number(batch);
+        }
+        progress();
+    };
+    const auto work = [&](std::size_t slot, Batch& batch) {
+        if (batch.numbered_from) {
+            move(batch);
+            for (Frame& frame : batch.frames) {
+                frame.index = FrameIndex{*batch.numbered_from + std::to_underlying(frame.index)};
+                if (indexing_.link_speed != BitsPerSecond{}) frame.link_speed = indexing_.link_speed;
+            }
+        }
         pieces[slot].batch = &batch;
         pieces[slot].frames = input.capture.still_there(batch.frames);
         decode_frames(pieces[slot]);
@@ -373,7 +406,7 @@ void Indexer::read(std::size_t file) {
     };
     // One thread alone has analysed everything that it read when it waits for more.
     if (jobs.count == 1) idle_ = [&] { show(input.capture.drops()); };
-    dissect::run({read_on, work, consume}, jobs);
+    dissect::run({read_on, work, consume, {}, {}, 0, reach, walk, settle}, jobs);
     idle_ = {};
     end(input);
 }
