@@ -34,4 +34,7 @@ void renumber(PassiveRecord& record, std::span<const std::uint32_t> numbers);
 [[nodiscard]] std::vector<CheckResult> judge(const PassiveRecord& record, const Timeline& timeline, const Profile& profile,
                                              const std::optional<Address>& device = {});
 
+// The checks that it decides.
+[[nodiscard]] bool is_decided_passively(const CheckRow& check);
+
 }  // namespace qps::transport::conformance

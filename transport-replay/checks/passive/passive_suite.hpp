@@ -70,7 +70,4 @@ private:
     std::size_t remembered_ = 0;
 };
 
-// The checks that it decides.
-[[nodiscard]] bool is_decided_passively(const CheckRow& check);
-
 }  // namespace qps::transport::conformance
