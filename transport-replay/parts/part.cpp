@@ -79,11 +79,13 @@ bool is_sound(const CapturePart& part) {
     return std::ranges::is_sorted(part.report.begun) && names_nothing_else(part.report.lanes, connections);
 }
 
-// Each host once, and none without a name beside others.
+// Each host once, none without a name beside others, and all with the same options: others are not joined.
 bool is_sound(const AnalysisPart& part) {
     const auto host = [](const CapturePart& capture) -> const std::string& { return capture.origin.host; };
-    for (std::size_t i = 1; i < part.captures.size(); ++i)
-        if (host(part.captures[i - 1]).empty() || host(part.captures[i]) <= host(part.captures[i - 1])) return false;
+    for (std::size_t i = 1; i < part.captures.size(); ++i) {
+        const CapturePart &before = part.captures[i - 1], &capture = part.captures[i];
+        if (host(before).empty() || host(capture) <= host(before) || capture.origin.settings != before.origin.settings) return false;
+    }
     return !part.captures.empty() && std::ranges::all_of(part.captures, [](const CapturePart& capture) { return is_sound(capture); });
 }
 
