@@ -144,7 +144,7 @@ bool names_nothing_else(const LaneReport& report, std::size_t connections) {
     for (std::uint32_t i = 0; i < attempts.size(); ++i) good &= attempts[i].uid == i;
     const auto known = [&](std::optional<std::uint32_t> attempt) { return !attempt || *attempt < attempts.size(); };
     for (const CmRefusal& refusal : report.cm.refusals) good &= known(refusal.uid);
-    for (const Connection& connection : report.tracked.connections) good &= known(connection.cm_attempt);
+    for (const Connection& connection : report.tracked.connections) good &= connection.uid != ConnectionId{} && known(connection.cm_attempt);
     for (const UlpEvent& event : report.ulp.events) good &= known(event.cm_attempt);
     return good && report.collectives.is_sound();
 }
