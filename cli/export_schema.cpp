@@ -14,9 +14,9 @@ constexpr auto kText = ColumnType::text;
 
 constexpr std::array kConnectionColumns{
     SchemaColumn{"uid", kInteger, "number, from 1 in the order in which connections began"},
-    SchemaColumn{"service", kText, "RC, UC, UD, XRC, RD or iWARP"},
+    SchemaColumn{"service", kText, "RC, UC, UD, XRC, RD, iWARP or UET"},
     SchemaColumn{"a_address", kText, "address of end a, which was seen first"},
-    SchemaColumn{"a_qpn", kInteger, "its queue pair number, of iWARP its TCP port"},
+    SchemaColumn{"a_qpn", kInteger, "its queue pair number, of iWARP its TCP port, of UET its packet delivery context"},
     SchemaColumn{"b_address", kText, "address of end b"},
     SchemaColumn{"b_qpn", kInteger, "its queue pair number or TCP port"},
     SchemaColumn{"confidence", kText, "how sure it is that the two ways belong together: none, likely, strong, certain"},

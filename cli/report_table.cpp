@@ -6,6 +6,7 @@
 #include <transport-replay/report/collectives.hpp>
 #include <transport-replay/report/figures.hpp>
 #include <transport-replay/report/rdma_packets.hpp>
+#include <transport-replay/report/ultra_ethernet.hpp>
 
 #include <algorithm>
 #include <map>
@@ -294,6 +295,35 @@ void append_left_out(std::string& out, const transport::Timeline& timeline) {
     if (const std::string left_out = left_out_text(timeline); !left_out.empty()) append_row(out, "left out", left_out);
 }
 
+// Of each of the first few contexts, what its paths did.
+void append_ultra_ethernet(std::string& out, const Options& options, const transport::UetReport& report) {
+    constexpr std::size_t kContextsShown = 8;
+    std::size_t shown = 0, more = 0;
+    for (const UetConversation& context : report.conversations) {
+        if (!wanted(options, context.connection)) continue;
+        for (const End end : {End::a, End::b}) {
+            const UetWay& way = context.way(end);
+            std::string text = transport::paths_text(way);
+            const auto add = [&](std::string_view what, const std::string& counts) {
+                if (!counts.empty()) text += fmt::format("{}{} {}", text.empty() ? "" : "; ", what, counts);
+            };
+            add("NACKs", transport::nacks_text(way));
+            add("errors", transport::refusals_text(way));
+            if (way.trimmed != 0) add("trimmed", grouped(way.trimmed));
+            if (text.empty()) continue;
+            if (shown == kContextsShown) {
+                ++more;
+                continue;
+            }
+            append_row(out, shown++ == 0 ? "paths" : "",
+                       fmt::format("#{} {}{} {}", std::to_underlying(context.connection), end == End::a ? "a to b" : "b to a",
+                                   way.ordered || way.unordered ? fmt::format(" ({}):", transport::delivery_text(way)) : ":", text));
+        }
+    }
+    if (more != 0) append_row(out, "", fmt::format("and {} more", grouped(more)));
+    append_row(out, "not followed", transport::not_followed_text(report));
+}
+
 std::string finding_counts(const std::vector<Finding>& findings) {
     std::array<std::uint64_t, kSeverityNames.size()> counts{};
     for (const Finding& finding : findings) ++counts[static_cast<std::size_t>(finding.severity)];
@@ -316,14 +346,15 @@ std::vector<std::string> input_names(const Options& options) {
 void write_summary(const Options& options, const transport::Timeline& timeline, Output& output, bool color) {
     std::string out;
     append_capture(out, options, timeline);
-    if (transport::rdma_packets(timeline) == 0 && timeline.connections.empty() && timeline.packets != 0)
-        append_row(out, "RDMA", "none: no RoCE, InfiniBand or iWARP packet");
+    const bool none = transport::rdma_packets(timeline) == 0 && timeline.connections.empty() && !transport::has_ultra_ethernet(timeline.uet);
+    if (none && timeline.packets != 0) append_row(out, "RDMA", "none: no RoCE, InfiniBand, iWARP or Ultra Ethernet packet");
     append_quality(out, timeline.quality);
     append_connections(out, options, timeline);
     append_setups(out, timeline.cm, timeline.totals.management);
     append_totals(out, timeline.totals);
     append_pauses(out, timeline.congestion);
     append_collectives(out, timeline.collectives);
+    append_ultra_ethernet(out, options, timeline.uet);
     append_left_out(out, timeline);
     append_row(out, "findings", finding_counts(timeline.findings));
     append_carried(out, options, timeline);

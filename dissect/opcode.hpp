@@ -21,8 +21,8 @@ enum class Opcode : std::uint8_t {
     cnp = 0x81,         // RoCEv2 congestion notification packet
 };
 
-// Bits 7:5 of an opcode; and iWARP, which has no opcodes of this table.
-enum class Service : std::uint8_t { rc = 0, uc = 1, rd = 2, ud = 3, cnp = 4, xrc = 5, manufacturer_6 = 6, manufacturer_7 = 7, iwarp = 8 };
+// Bits 7:5 of an opcode; and iWARP and Ultra Ethernet, which have no opcodes of this table.
+enum class Service : std::uint8_t { rc = 0, uc = 1, rd = 2, ud = 3, cnp = 4, xrc = 5, manufacturer_6 = 6, manufacturer_7 = 7, iwarp = 8, uet = 9 };
 
 // Where in its message a packet stands.
 enum class Place : std::uint8_t { first, middle, last, only };

@@ -141,7 +141,8 @@ void add_ulp_layers(Packet& packet, const UlpHint& hint) {
 }
 
 void add_stream_layer(Packet& packet) {
-    if (packet.annotation == nullptr || !packet.annotation->connection || find(packet, LayerKind::tcp) == nullptr) return;
+    if (packet.annotation == nullptr || !packet.annotation->connection) return;
+    if (packet.encapsulation != Encapsulation::none && find(packet, LayerKind::tcp) == nullptr) return;
     if (packet.layer_count == kMaxLayers) {
         --packet.layer_count;  // to which connection it belongs is worth more than the end of a long list
         mark(packet, Fault::too_deep);

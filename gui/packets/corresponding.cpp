@@ -93,10 +93,24 @@ std::string streamFilterOf(const PacketRows& rows, const MessageRow& message) {
     return filter + ")";
 }
 
+// Of Ultra Ethernet: requests with its number, or its only one; and what answers it.
+std::string contextFilterOf(const PacketRows& rows, const MessageRow& message) {
+    const std::uint16_t id = rows.row(message.first_frame()).uet_message();
+    const std::string requests = id != 0 ? fmt::format("uet.ses.std.message_id == {}", id)
+                                         : fmt::format("uet.pds.psn == {}", rows.row(message.first_frame()).uet_psn());
+    std::string filter = fmt::format("rdma.connection == {} and frame.number in {{{}..{}}} and rdma.from == {} and {}",
+                                     std::to_underlying(message.connection()), std::to_underlying(message.first_frame()),
+                                     std::to_underlying(std::max(message.last_frame(), message.answer_frame().value_or(message.last_frame()))),
+                                     message.requester() == transport::End::a ? 'a' : 'b', requests);
+    if (const auto answer = message.answer_frame()) filter += fmt::format(" or frame.number == {}", std::to_underlying(*answer));
+    return filter;
+}
+
 }  // namespace
 
 std::string filterOf(const PacketRows& rows, const MessageRow& message) {
     if (rows.row(message.first_frame()).kind() == transport::ObservationKind::stream) return streamFilterOf(rows, message);
+    if (rows.row(message.first_frame()).kind() == transport::ObservationKind::ultra_ethernet) return contextFilterOf(rows, message);
     const Psn first = rows.row(message.first_frame()).psn();
     const Psn last = first + (message.psns() == 0 ? 0 : message.psns() - 1);
     const char asker = message.requester() == transport::End::a ? 'a' : 'b';

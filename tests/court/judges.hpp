@@ -20,6 +20,7 @@ struct Judge {
 [[nodiscard]] std::span<const Judge> setup_judges();
 [[nodiscard]] std::span<const Judge> upper_judges();
 [[nodiscard]] std::span<const Judge> iwarp_judges();
+[[nodiscard]] std::span<const Judge> ultra_ethernet_judges();
 [[nodiscard]] std::span<const Judge> fabric_judges();
 [[nodiscard]] std::span<const Judge> pause_judges();
 [[nodiscard]] std::span<const Judge> collective_judges();

@@ -60,6 +60,7 @@ inline constexpr unsigned kVariants = 3;
 [[nodiscard]] std::span<const Scene> setup_scenes();
 [[nodiscard]] std::span<const Scene> upper_scenes();
 [[nodiscard]] std::span<const Scene> iwarp_scenes();
+[[nodiscard]] std::span<const Scene> ultra_ethernet_scenes();
 [[nodiscard]] std::span<const Scene> management_scenes();
 [[nodiscard]] std::span<const Scene> pause_scenes();
 [[nodiscard]] std::span<const Scene> network_scenes();

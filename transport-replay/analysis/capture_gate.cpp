@@ -98,7 +98,7 @@ void CaptureGate::pass(const GateSummary& summary, std::span<const Observation> 
         const auto& [packet, plain] = entries[i];
         if (!sampler_.passes_over(packet.hash)) sampler_.observe(batch[i]);
         if (!plain && QualityTracker::is_faulty(batch[i])) quality_.take_fault(batch[i]);
-        const bool rdma = plain || batch[i].kind == ObservationKind::transport;
+        const bool rdma = plain || batch[i].is_numbered();
         const Repetition repetition = rdma ? quality_.repeat(packet) : Repetition::none;
         if (!plain || repetition != Repetition::none) [[unlikely]] {
             sights[i] = decide(batch[i], repetition, CopyFilter::Copy::no);

@@ -130,6 +130,7 @@ Timeline conclude(const AnalysisSettings& settings, GateReport&& gate, LinkRepor
     timeline.congestion.packets = gate.packets_on_links;
     tell_incasts(std::move(lanes.incasts), 0, timeline.congestion);
     timeline.iwarp = std::move(lanes.iwarp);
+    timeline.uet = std::move(lanes.uet);
     timeline.ulp = std::move(lanes.ulp);
     join_connections(timeline.ulp.sums);
     timeline.collectives = lanes.collectives.conclude(settings.nccl_log);

@@ -15,7 +15,7 @@ constexpr std::uint8_t kNak = 3;  // type of a syndrome, 9.7.5.1
 
 Lane::Lane(AnalysisSettings settings)
     : settings_(std::move(settings)), cm_(settings_.memory), congestion_(settings_.memory), incasts_({}, settings_.memory),
-      tracker_(static_cast<bool>(settings_.message), settings_.memory), ulp_(settings_.hints, settings_.memory, settings_.sums_apart), iwarp_(settings_.memory) {}
+      tracker_(static_cast<bool>(settings_.message), settings_.memory), ulp_(settings_.hints, settings_.memory, settings_.sums_apart), iwarp_(settings_.memory), uet_(settings_.memory) {}
 
 void Lane::listen(AnalysisSettings&& listeners) {
     settings_.message = std::move(listeners.message);
@@ -30,7 +30,7 @@ bool Lane::carries_data(const Observation& observation) {
 
 PacketRecord Lane::leave_out_copy(const Observation& observation) const {
     PacketRecord record;
-    tracker_.name(observation, record);
+    if (observation.kind != ObservationKind::ultra_ethernet) tracker_.name(observation, record);
     record.mirror_copy = true;
     return record;
 }
@@ -49,10 +49,14 @@ PacketRecord Lane::follow_believed(const Observation& observation, const Sight& 
     if (sight.handling == Handling::copy) return leave_out_copy(observation);
     // Time goes on for those who wait: a queue pair that stays silent while others are heard has given up.
     tracker_.advance(sight.now);
-    const bool other = observation.kind == ObservationKind::stream || observation.kind == ObservationKind::other;
-    if (other && observation.flow.source != Address{} && heard_.size() < kMaxHeard)
-        heard_.insert(FlowKey{observation.flow.source, observation.flow.destination, {}, {}});
-    if (observation.kind == ObservationKind::stream) return follow_stream(observation);
+    const bool other = observation.kind == ObservationKind::other || observation.kind == ObservationKind::stream ||
+                       observation.kind == ObservationKind::ultra_ethernet;
+    if (other) {
+        if (observation.flow.source != Address{} && heard_.size() < kMaxHeard)
+            heard_.insert(FlowKey{observation.flow.source, observation.flow.destination, {}, {}});
+        if (observation.kind == ObservationKind::stream) return follow_stream(observation);
+        if (observation.kind == ObservationKind::ultra_ethernet) return follow_context(observation, sight);
+    }
     PacketRecord record;
     congestion_.observe(observation);
     if (const CmNews news = cm_.observe(observation); news.kind == CmNews::Kind::matched) take_match(news.uid, observation);
@@ -72,6 +76,13 @@ PacketRecord Lane::follow_believed(const Observation& observation, const Sight& 
 PacketRecord Lane::follow_stream(const Observation& observation) {
     PacketRecord record;
     iwarp_.observe(observation, {tracker_, ulp_, settings_.operation}, record);
+    drain();
+    return record;
+}
+
+PacketRecord Lane::follow_context(const Observation& observation, const Sight& sight) {
+    PacketRecord record;
+    uet_.observe(observation, sight.repetition, tracker_, record);
     drain();
     return record;
 }
@@ -119,6 +130,7 @@ Peaks Lane::peaks() const {
     ulp_.add_peaks(peaks);
     collectives_.add_peaks(peaks);
     iwarp_.add_peaks(peaks);
+    uet_.add_peaks(peaks);
     peaks.add(Need::heard, heard_.size(), kMaxHeard);
     return peaks;
 }
@@ -133,6 +145,7 @@ LaneReport Lane::finish(const GateReport& gate) {
     report.incasts = incasts_.finish();
     report.congestion.incasts_dropped = incasts_.dropped();
     report.iwarp = iwarp_.finish({tracker_, ulp_, settings_.operation});
+    report.uet = uet_.finish(tracker_);
     drain();
     report.tracked = tracker_.finish([this] { drain(); });
     report.ulp = ulp_.finish(report.cm, settings_.operation);

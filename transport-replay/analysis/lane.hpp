@@ -12,6 +12,7 @@
 #include <transport-replay/tracking/incasts.hpp>
 #include <transport-replay/tracking/tracker.hpp>
 #include <transport-replay/ulp/ulp_tracker.hpp>
+#include <transport-replay/ultra_ethernet/uet_tracker.hpp>
 
 namespace qps::transport {
 
@@ -44,6 +45,7 @@ public:
 private:
     PacketRecord leave_out_copy(const Observation& observation) const;
     PacketRecord follow_stream(const Observation& observation);
+    PacketRecord follow_context(const Observation& observation, const Sight& sight);
     PacketRecord follow_believed(const Observation& observation, const Sight& sight);
     void take_match(std::uint32_t uid, const Observation& observation);
     void take_cm(const CmNews& news, PacketRecord& record);
@@ -58,6 +60,7 @@ private:
     UlpTracker ulp_;
     CollectiveTracker collectives_;
     IwarpTracker iwarp_;
+    UetTracker uet_;
     HostPairs heard_;
 };
 

@@ -86,6 +86,15 @@ void merge(UlpReport& all, UlpReport&& part) {
     all.payload_left_out += part.payload_left_out;
 }
 
+void merge(UetReport& all, UetReport&& part) {
+    append(all.conversations, std::move(part.conversations));
+    all.left_out += part.left_out;
+    all.packets_left_out += part.packets_left_out;
+    all.datagrams += part.datagrams;
+    all.secured += part.secured;
+    all.unread += part.unread;
+}
+
 // Everything that names a connection; 0 is none.
 template <class Report, class Visit>
 void for_each_connection(Report& report, Visit visit) {
@@ -103,6 +112,7 @@ void for_each_connection(Report& report, Visit visit) {
     for (auto& event : report.ulp.events)
         if (event.connection) visit(*event.connection);
     for (auto& conversation : report.iwarp.conversations) visit(conversation.connection);
+    for (auto& conversation : report.uet.conversations) visit(conversation.connection);
 }
 
 // Lists have an order that is the capture's, not that in which things came to an end.
@@ -126,6 +136,7 @@ void put_in_order(LaneReport& report) {
         return std::tuple(one.frame, one.connection.value_or(ConnectionId{}), one.cm_attempt.value_or(0));
     });
     std::ranges::stable_sort(report.iwarp.conversations, {}, &IwarpConversation::connection);
+    std::ranges::stable_sort(report.uet.conversations, {}, &UetConversation::connection);
     merge(report.ulp.sums, {});
 }
 
@@ -161,6 +172,7 @@ LaneReport merge(std::vector<LaneReport> lanes) {
         all.collectives.absorb(std::move(part.collectives));
         append(all.iwarp.conversations, std::move(part.iwarp.conversations));
         all.iwarp.left_out += part.iwarp.left_out;
+        merge(all.uet, std::move(part.uet));
         all.heard.insert(part.heard.begin(), part.heard.end());
         all.peaks.add(part.peaks);
     }

@@ -6,6 +6,7 @@
 #include <transport-replay/model/congestion_report.hpp>
 #include <transport-replay/model/iwarp_report.hpp>
 #include <transport-replay/model/peaks.hpp>
+#include <transport-replay/model/uet_report.hpp>
 #include <transport-replay/model/ulp_report.hpp>
 #include <transport-replay/tracking/incasts.hpp>
 #include <transport-replay/tracking/tracker.hpp>
@@ -29,6 +30,7 @@ struct LaneReport {
     UlpReport ulp;
     CollectiveTracker collectives;  // settled
     IwarpReport iwarp;
+    UetReport uet;
     HostPairs heard;
     Peaks peaks;
 };

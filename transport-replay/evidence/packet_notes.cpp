@@ -137,7 +137,7 @@ void PacketNotes::append_note(std::string& out, std::string& fields, const Note&
 }
 
 void PacketNotes::append_record(std::string& out, std::string& fields, const Observation& observation, const PacketRecord& record) const {
-    const auto what = [&] { return observation.kind == ObservationKind::stream ? std::string("data") : fmt::format("PSN {}", observation.psn.value()); };
+    const auto what = [&] { return observation.kind != ObservationKind::transport ? std::string("data") : fmt::format("PSN {}", observation.psn.value()); };
     if (record.retransmission) {
         add_line(out, "retransmission: {} had been on the wire before{}", what(), record.duplicated ? ", doubled by the network" : "");
         add_field(fields, "rdma.retransmission=1");
@@ -172,8 +172,9 @@ void PacketNotes::append_messages(std::string& out, std::string& fields, const P
         const std::string latency = message.outcome == Outcome::completed && message.first_time <= message.answer_time
                                         ? fmt::format(" after {}", duration_text(message.answer_time - message.first_time))
                                         : std::string();
-        add_line(out, "message {} of {}, PSN {}: {}{}", verb_text(message), bytes_text(message.bytes), psn_range(message.first, message.last),
-                 outcome_text(message), latency);
+        // Rows have the low bits of Ultra Ethernet's PSNs alone.
+        const std::string psns = message.service == dissect::Service::uet ? "" : ", PSN " + psn_range(message.first, message.last);
+        add_line(out, "message {} of {}{}: {}{}", verb_text(message), bytes_text(message.bytes), psns, outcome_text(message), latency);
     }
     if (ended.size() > kMostMessages) add_line(out, "and {} ended by this packet", counted(ended.size() - kMostMessages, "more message"));
     add_field(fields, "rdma.message.completed={} rdma.message.bytes={} rdma.message.outcome={}", ended.size(), bytes,

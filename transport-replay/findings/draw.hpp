@@ -96,6 +96,14 @@ void port_errors_counted(const Timeline& timeline, const Emit& emit);
 void trap_reported(const Timeline& timeline, const Emit& emit);
 void management_unanswered(const Timeline& timeline, const Emit& emit);
 void sa_query_failed(const Timeline& timeline, const Emit& emit);
+// ultra_ethernet.cpp
+void uet_retransmitted(const Timeline& timeline, const Emit& emit);
+void uet_nack(const Timeline& timeline, const Emit& emit);
+void uet_trimmed(const Timeline& timeline, const Emit& emit);
+void uet_path_loss(const Timeline& timeline, const Emit& emit);
+void uet_path_slow(const Timeline& timeline, const Emit& emit);
+void uet_refused(const Timeline& timeline, const Emit& emit);
+
 // iwarp.cpp: RDMA over TCP
 void iwarp_terminated(const Timeline& timeline, const Emit& emit);
 void iwarp_refused(const Timeline& timeline, const Emit& emit);

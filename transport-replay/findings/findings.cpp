@@ -126,6 +126,13 @@ constexpr std::array kFindings{
     FindingRow{"iwarp-odd-sender", kNote, "RFC 5040 4.4; RFC 5044 4.3", "An iWARP sender does not follow the RFCs", draw::iwarp_odd_sender},
     FindingRow{"iwarp-unreadable", kNote, "RFC 5044 4", "Bytes of an iWARP stream are not FPDUs", draw::iwarp_unreadable},
     FindingRow{"iwarp-stream-holes", kNote, kObserved, "The capture lacks bytes of an iWARP stream", draw::iwarp_stream_holes},
+    FindingRow{"uet-refused", kError, "UET 1.0 SES", "A target answered requests of Ultra Ethernet with an error", draw::uet_refused},
+    FindingRow{"uet-retransmitted", kWarning, "UET 1.0 PDS", "Packets of Ultra Ethernet were retransmitted", draw::uet_retransmitted},
+    FindingRow{"uet-nack", kWarning, "UET 1.0 PDS", "A receiver answered packets of Ultra Ethernet with a NACK", draw::uet_nack},
+    FindingRow{"uet-trimmed", kWarning, "UET 1.0 PDS", "Switches trimmed packets of Ultra Ethernet", draw::uet_trimmed},
+    FindingRow{"uet-path-loss", kWarning, kObserved, "One path of Ultra Ethernet loses far more packets than the others",
+               draw::uet_path_loss},
+    FindingRow{"uet-path-slow", kNote, kObserved, "One path of Ultra Ethernet is far slower than the others", draw::uet_path_slow},
 
     FindingRow{"capture-lost-packets", kWarning, "IBA 9.7.5.1.2", "The capture lacks packets that the network delivered",
                draw::capture_lost_packets},
@@ -149,7 +156,7 @@ constexpr std::array kMadeByCopies{
     std::string_view("cm-retries"),                 std::string_view("management-unanswered"), std::string_view("iwarp-sent-again"),
     std::string_view("capture-lost-packets"),       std::string_view("gaps-unexplained"),      std::string_view("rnr-wait-too-short"),
     std::string_view("selective-repeat"),           std::string_view("reordered-not-lost"),    std::string_view("nak-ignored"),
-    std::string_view("retransmission-undecided"),
+    std::string_view("retransmission-undecided"),   std::string_view("uet-retransmitted"),     std::string_view("uet-path-loss"),
 };
 
 struct Drawn {

@@ -224,7 +224,8 @@ FindingDraft undecided_copies(const Connection& connection, End end) {
 
 void duplicated(const Timeline& timeline, const Emit& emit) {
     if (timeline.quality.same_tap_systematic) return;  // a mirror doubles, and hides what the network doubles
-    for (const Connection& connection : timeline.connections)
+    for (const Connection& connection : timeline.connections) {
+        if (connection.service == dissect::Service::uet) continue;  // who doubled its packets nothing tells
         for (const End end : {End::a, End::b}) {
             const Way& way = connection.way(end);
             if (way.duplicated == 0) continue;
@@ -246,6 +247,7 @@ void duplicated(const Timeline& timeline, const Emit& emit) {
                      "List them (`qpscope packets -Y rdma.duplicated`) and look for a layer-2 loop, flooding of an unknown MAC or a mirror "
                      "session that copies only some of the packets; receivers drop duplicates, so only bandwidth is lost."});
         }
+    }
 }
 
 }  // namespace qps::transport::draw

@@ -53,6 +53,7 @@ constexpr std::array kEventRows{
     EventRow{"ecn-not-answered", nullptr, has<Mark::congestion_experienced>},
     EventRow{"cnp-without-mark", nullptr, is_cnp},
     EventRow{"cnp-without-effect", nullptr, is_cnp},
+    EventRow{"uet-retransmitted", nullptr, has<Mark::retransmission>},
     EventRow{"gaps-unexplained", nullptr, has<Mark::gap>},
     EventRow{"capture-lost-packets", nullptr, has<Mark::gap>},
 };

@@ -63,6 +63,10 @@ public:
     [[nodiscard]] std::uint32_t tcp_sequence() const { return psn_ | std::uint32_t{syndrome_} << 24U; }
     [[nodiscard]] std::uint32_t tcp_acknowledged() const { return dest_qp_ | std::uint32_t{opcode_} << 24U; }
 
+    // Of a packet of Ultra Ethernet too: its PSN, and the number of the message that a standard request is of, 0 of others.
+    [[nodiscard]] std::uint32_t uet_psn() const { return psn_ | std::uint32_t{syndrome_} << 24U; }
+    [[nodiscard]] std::uint16_t uet_message() const { return static_cast<std::uint16_t>(dest_qp_); }
+
     // Nothing for a packet of no connection.
     [[nodiscard]] std::optional<ConnectionId> connection() const {
         return connection_ == 0 ? std::nullopt : std::optional(ConnectionId{connection_});
@@ -77,6 +81,7 @@ private:
     static constexpr std::uint64_t kNoPayload = 0xff;
     void take_transport(const Observation& observation);
     void take_segment(const Observation& observation);
+    void take_context(const Observation& observation);
 
     std::uint64_t offset_ : 44 = 0;
     std::uint64_t file_ : 12 = 0;

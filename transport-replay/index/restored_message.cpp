@@ -14,10 +14,10 @@ constexpr std::array kVerbs{Verb::send,        Verb::write, Verb::write,       V
                             Verb::compare_swap, Verb::flush, Verb::atomic_write};  // by MessageKind; which atomic its packet says
 static_assert(kVerbs.size() == kMessageKindNames.size());
 
-// Over TCP packets have no opcodes and messages no PSNs.
+// Over TCP packets have no opcodes and messages no PSNs; those of Ultra Ethernet are not kept in rows.
 void restore_stream(Message& message, const CaptureIndex& index, const MessageRow& row) {
     const PacketRow& first = index.row(message.first_frame);
-    message.service = Service::iwarp;
+    message.service = first.kind() == ObservationKind::stream ? Service::iwarp : Service::uet;
     message.verb = kVerbs[static_cast<std::size_t>(row.kind())];
     message.first_time = message.last_time = first.time();
     message.starts = message.ends = true;
@@ -38,7 +38,7 @@ Message restored(const CaptureIndex& index, const MessageRow& row) {
     message.answer_frame = row.answer_frame().value_or(FrameIndex{});
     if (!index.has(message.first_frame)) return message;
     const PacketRow& first = index.row(message.first_frame);
-    if (first.kind() == ObservationKind::stream) {
+    if (first.kind() == ObservationKind::stream || first.kind() == ObservationKind::ultra_ethernet) {
         restore_stream(message, index, row);
         return message;
     }

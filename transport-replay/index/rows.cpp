@@ -2,6 +2,7 @@
 #include <dissect/headers/internet.hpp>
 #include <transport-replay/index/message_row.hpp>
 #include <transport-replay/index/packet_row.hpp>
+#include <transport-replay/model/uet_packet.hpp>
 #include <transport-replay/tracking/tracker.hpp>
 
 #include <algorithm>
@@ -49,6 +50,7 @@ PacketRow::PacketRow(std::size_t file, std::uint64_t file_offset, const Observat
     const std::uint32_t overhead = length - std::min(length, observation.payload_length);
     overhead_ = observation.payload_length == 0 || overhead >= kNoPayload ? kNoPayload : overhead & 0xffU;
     if (observation.kind == ObservationKind::stream) take_segment(observation);
+    else if (observation.kind == ObservationKind::ultra_ethernet) take_context(observation);
     else take_transport(observation);
     kind_ = std::to_underlying(observation.kind) & 7U;
     arrival_ = record.arrival ? (std::to_underlying(*record.arrival) + 1U) & 7U : 0U;
@@ -74,6 +76,15 @@ void PacketRow::take_segment(const Observation& observation) {
     opcode_ = static_cast<std::uint8_t>(acknowledged >> 24U);
 }
 
+void PacketRow::take_context(const Observation& observation) {
+    const auto packet = uet_packet(observation.payload);
+    if (!packet) return;
+    const std::uint32_t psn = packet->is_ack() ? packet->answered : packet->psn;
+    psn_ = psn & Psn::kMask;
+    syndrome_ = static_cast<std::uint8_t>(psn >> 24U);
+    if (packet->is_request() && packet->semantics && packet->semantics->form == SesForm::standard) dest_qp_ = packet->semantics->message;
+}
+
 MessageRow::MessageRow(ConnectionId connection, End requester, const Message& message)
     : first_frame_(number(message.first_frame) & 0xff'ffff'ffffU), psns_(message.span() & 0xffffffU) {
     last_distance_ = distance(message.first_frame, message.last_frame, 0xffffff) & 0xffffffU;
@@ -85,11 +96,13 @@ MessageRow::MessageRow(ConnectionId connection, End requester, const Message& me
     requester_ = std::to_underlying(requester) & 1U;
     outcome_ = std::to_underlying(message.outcome) & 7U;
     kind_ = std::to_underlying(kind_of(message)) & 7U;
-    nak_ = message.nak_code & 31U;
+    nak_ = message.service == Service::uet ? 0U : message.nak_code & 31U;  // return codes have more bits
 }
 
 bool carries(const MessageRow& message, const PacketRow& first, const PacketRow& last, const PacketRow& packet) {
     if (packet.kind() != first.kind()) return false;
+    if (packet.kind() == ObservationKind::ultra_ethernet && first.uet_message() != 0)
+        return packet.from() == message.requester() && packet.uet_message() == first.uet_message();
     if (packet.kind() != ObservationKind::stream) {
         const std::int32_t at = packet.psn() - first.psn();
         return 0 <= at && static_cast<std::uint32_t>(at) < std::max<std::uint32_t>(message.psns(), 1);

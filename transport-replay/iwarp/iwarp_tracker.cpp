@@ -106,7 +106,7 @@ void IwarpTracker::follow(IwarpConnection& connection, const Observation& observ
 
 IwarpConnection* IwarpTracker::begin(const FlowKey& flow, const FlowKey& key, const IwarpListeners& listeners) {
     const auto place = place_for_one(listeners);
-    const auto uid = place ? listeners.tracker.begin_stream(endpoint(source(flow)), endpoint(destination(flow))) : std::nullopt;
+    const auto uid = place ? listeners.tracker.begin_stream(endpoint(source(flow)), endpoint(destination(flow)), Service::iwarp) : std::nullopt;
     if (!uid) {
         if (place) free_.push_back(*place);
         listeners.tracker.leave_out_packet();

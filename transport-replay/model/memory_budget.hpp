@@ -26,6 +26,7 @@ enum class Share : std::uint8_t {
     payload,        // of messages and memory that upper protocols are read from
     streams,        // iWARP: TCP connections
     segments,       // iWARP: bytes that wait for those before them
+    contexts,       // Ultra Ethernet: packet delivery contexts with all that is under way in them
     flows,          // whose congestion is watched
     pairs,          // of hosts, in all tables of them
     count_,
@@ -46,9 +47,10 @@ inline constexpr std::array kShares{
     ShareRow{Share::attempts, "connection attempts", 8, 1024, std::size_t{1} << 17},
     ShareRow{Share::conversations, "upper protocols", 8, 2560, std::size_t{1} << 17},
     ShareRow{Share::operations, "operations", 6},
-    ShareRow{Share::payload, "payload", 7},
-    ShareRow{Share::streams, "iWARP connections", 5, 10240, std::size_t{1} << 16},
+    ShareRow{Share::payload, "payload", 6},
+    ShareRow{Share::streams, "iWARP connections", 4, 10240, std::size_t{1} << 16},
     ShareRow{Share::segments, "TCP segments", 3},
+    ShareRow{Share::contexts, "packet delivery contexts", 2},
     ShareRow{Share::flows, "flows", 6, 448, std::size_t{1} << 18},
     ShareRow{Share::pairs, "pairs of hosts", 2, 1024, std::size_t{1} << 16},
 };

@@ -1,8 +1,11 @@
 #include <dissect/headers/infiniband.hpp>
 #include <dissect/headers/internet.hpp>
 #include <dissect/ulp/fpdu.hpp>
+#include <dissect/ultra_ethernet/pds.hpp>
 #include <transport-replay/model/observation.hpp>
+#include <transport-replay/model/uet_packet.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace qps::transport {
@@ -160,9 +163,48 @@ void take_stream(const Packet& packet, Observation& observation) {
     observation.packet_hash = mix(observation.flow_hash + mix(read_be<std::uint64_t>(observation.payload, kSequenceNumbers)) + 3 * mix(what));
 }
 
+// Behind UDP: its first header says whose it is, both ways alike.
+void take_ultra_ethernet(const Packet& packet, const Layer& layer, Observation& observation) {
+    constexpr std::size_t kUdpLength = 8, kHashed = 16;
+    observation.kind = ObservationKind::ultra_ethernet;
+    const Layer* udp = nullptr;
+    for (const Layer& each : packet.layers()) {
+        if (&each == &layer) break;
+        if (each.kind == LayerKind::udp) udp = &each;
+        if (each.kind != LayerKind::ipv4 && each.kind != LayerKind::ipv6) continue;
+        const Bytes ip = packet.bytes_of(each);
+        const auto service = each.kind == LayerKind::ipv4 ? read_be<std::uint8_t>(ip, 1) : static_cast<std::uint8_t>(read_bits(ip, 4, 8));
+        observation.dscp = service >> 2;
+        observation.congestion_experienced = (service & 3) == kCongestionExperienced;
+    }
+    const Bytes bytes = slice(packet.frame.bytes, layer.offset);
+    observation.payload = bytes;
+    const bool trimmed = uet_computed::trimmed_bytes(packet, layer).has_value();
+    if (trimmed) observation.fault = Fault::trimmed;
+    const std::size_t said = udp == nullptr ? 0 : read_be<std::uint16_t>(packet.bytes_of(*udp), 4);
+    const std::size_t wire = packet.frame.wire_bytes() - std::min<std::size_t>(packet.frame.wire_bytes(), layer.offset);
+    const std::size_t length = said > kUdpLength ? said - kUdpLength : wire;
+    std::uint64_t context = 0;
+    if (const auto found = uet_packet(bytes)) {
+        observation.flow.source_qp = Qpn{found->source};
+        observation.flow.destination_qp = Qpn{found->destination};
+        observation.psn = Psn(found->is_ack() ? found->answered : found->psn);
+        observation.payload_length = trimmed ? 0 : uet_payload_length(*found, bytes, length);
+        observation.ack_request = found->is_request();
+        context = std::uint64_t{found->source} << 16 | found->destination;
+    }
+    const std::uint64_t source = hash_of(observation.flow.source), destination = hash_of(observation.flow.destination);
+    observation.hosts_hash = static_cast<std::uint32_t>(source + destination);
+    observation.flow_hash = mix(source + 3 * destination + context);
+    const std::uint64_t what = std::uint64_t{observation.ip_id} << 48 | std::uint64_t{observation.udp_source_port} << 32 | (length & UINT32_MAX);
+    observation.packet_hash = mix(observation.flow_hash + mix(read_be<std::uint64_t>(bytes, 0)) + 3 * mix(what) +
+                                  5 * mix(read_be<std::uint64_t>(slice(bytes, 0, kHashed), kHashed / 2)) + (trimmed ? 7 : 0));
+}
+
 // Of a packet that is no RDMA: who talks to whom, so that silence can be told from a tap that does not hear a host.
 void take_hosts(const Packet& packet, Observation& observation) {
     for (const Layer& layer : packet.layers()) {
+        if (is_of(layer.kind, LayerFamily::ultra_ethernet)) return take_ultra_ethernet(packet, layer, observation);
         if (layer.fault != Fault::none) continue;
         const Bytes bytes = packet.bytes_of(layer);
         if (layer.kind == LayerKind::ipv4) {

@@ -20,6 +20,10 @@ enum class ObservationKind : std::uint8_t {
     pause,       // 802.3 PAUSE; the source of its flow is a MAC address, as that of the next
     pfc,         // priority flow control
     stream,      // TCP, which may carry iWARP. payload: its header and what follows; payload_length: what follows, on the wire
+    // A packet of Ultra Ethernet. Its flow has packet delivery contexts in place of queue pairs, 0 where it names none; psn: the low bits of
+    // its PSN; payload: from its first header on; payload_length: what it carries of a message; ack_request: its kind is answered;
+    // fault: trimmed where a switch cut it.
+    ultra_ethernet,
 };
 
 struct RemoteAccess {  // RETH or AtomicETH
@@ -92,7 +96,9 @@ struct alignas(64) Observation {
     [[nodiscard]] std::optional<dissect::Qpn> source_qp() const { return datagram ? std::optional(flow.source_qp) : std::nullopt; }
 
     // Who sent it to whom is known, and what copies of it share.
-    [[nodiscard]] bool has_hosts() const { return kind == ObservationKind::transport || kind == ObservationKind::stream; }
+    [[nodiscard]] bool has_hosts() const { return is_numbered() || kind == ObservationKind::stream; }
+    // Its sender numbers packets, and sends none twice without a reason.
+    [[nodiscard]] bool is_numbered() const { return kind == ObservationKind::transport || kind == ObservationKind::ultra_ethernet; }
 };
 static_assert(sizeof(Observation) == 256);  // four lines
 

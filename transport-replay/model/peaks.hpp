@@ -35,6 +35,7 @@ enum class Need : std::uint8_t {
     candidates,
     no_streams,
     segments,
+    contexts,
     flows,
     pairs,
     notifications,

@@ -11,6 +11,7 @@
 #include <transport-replay/model/management_report.hpp>
 #include <transport-replay/model/recovery.hpp>
 #include <transport-replay/model/totals.hpp>
+#include <transport-replay/model/uet_report.hpp>
 #include <transport-replay/model/ulp_report.hpp>
 
 #include <deque>
@@ -51,6 +52,7 @@ struct Timeline {
     CollectiveReport collectives;
     ManagementReport management;
     IwarpReport iwarp;
+    UetReport uet;
     std::vector<Finding> findings;  // worst first
     LeftOut left_out;
     std::vector<CapturedHost> hosts;  // by name, where captures of several hosts were joined; else empty

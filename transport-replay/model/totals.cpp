@@ -8,7 +8,8 @@ void Totals::add(const Connection& connection) {
         for (std::size_t kind = 0; kind < messages.size(); ++kind) messages[kind] += way.messages[kind];
         message_bytes += way.message_bytes;
         retransmitted_packets += way.retransmitted;
-        duplicated_packets += way.duplicated;
+        // Of Ultra Ethernet nothing tells who doubled them.
+        if (connection.service != dissect::Service::uet) duplicated_packets += way.duplicated;
         sequence_naks += way.sequence_naks;
         rnr_naks += way.rnr_naks;
         fatal_naks += way.fatal_naks;

@@ -39,7 +39,7 @@ template <> inline constexpr std::uint64_t kEnd<NodeGuid> = kAnyValue;
 template <> inline constexpr std::uint64_t kEnd<OperationCode> = kAnyValue;
 template <> inline constexpr std::uint64_t kEnd<TapLabel> = kAnyValue;
 
-template <> inline constexpr std::uint64_t kEnd<dissect::Service> = behind(dissect::Service::iwarp);
+template <> inline constexpr std::uint64_t kEnd<dissect::Service> = behind(dissect::Service::uet);
 template <> inline constexpr std::uint64_t kEnd<dissect::UlpProtocol> = std::to_underlying(dissect::UlpProtocol::count_);
 template <> inline constexpr std::uint64_t kEnd<dissect::Verb> = behind(dissect::Verb::notify);
 template <> inline constexpr std::uint64_t kEnd<AddressSpace> = behind(AddressSpace::ethernet);

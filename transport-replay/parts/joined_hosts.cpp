@@ -89,6 +89,7 @@ private:
         std::erase_if(report.ulp.refused, gone);
         std::erase_if(report.ulp.events, [&](const UlpEvent& event) { return event.connection && is_gone(*event.connection); });
         std::erase_if(report.iwarp.conversations, gone);
+        std::erase_if(report.uet.conversations, gone);
         for (OperationSum& sum : report.ulp.sums) std::erase_if(sum.slowest, gone);
     }
 

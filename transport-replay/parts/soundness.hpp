@@ -15,6 +15,7 @@ namespace qps::transport::parts {
 [[nodiscard]] inline bool is_sound(const ClockOffset& offset) { return offset.used <= ClockOffset::kMostParts; }
 [[nodiscard]] inline bool is_sound(const OrderedSpan& span) { return span.begin() <= span.end(); }
 [[nodiscard]] inline bool is_sound(const OperationFailures& failures) { return !failures.frames.empty(); }
+[[nodiscard]] inline bool is_sound(const UetCode& code) { return !code.frames.empty(); }
 [[nodiscard]] inline bool is_sound(const PortCounterHistory& port) {
     using dissect::LayerKind;
     return (port.attribute == LayerKind::port_counters || port.attribute == LayerKind::port_counters_extended) &&

@@ -97,7 +97,7 @@ double per_second(std::uint64_t count, Duration during) {
 }
 
 std::string_view service_name(Service service) {
-    constexpr std::array<std::string_view, 9> kNames{"RC", "UC", "RD", "UD", "CNP", "XRC", "vendor 6", "vendor 7", "iWARP"};
+    constexpr std::array<std::string_view, 10> kNames{"RC", "UC", "RD", "UD", "CNP", "XRC", "vendor 6", "vendor 7", "iWARP", "UET"};
     return kNames[static_cast<std::size_t>(service) % kNames.size()];
 }
 

@@ -5,6 +5,7 @@
 #include <transport-replay/report/figures.hpp>
 #include <transport-replay/report/findings.hpp>
 #include <transport-replay/report/json.hpp>
+#include <transport-replay/report/ultra_ethernet.hpp>
 
 #include <algorithm>
 
@@ -481,6 +482,8 @@ void write_report(const Timeline& timeline, OutputFormat format, std::span<const
     // Few captures have any: the others do not say so.
     if (!timeline.collectives.collectives.empty())
         report.list("collectives", "collective", timeline.collectives.collectives, add_collective);
+    if (has_ultra_ethernet(timeline.uet))
+        report.part("ultra_ethernet", [&](Document& document) { add_ultra_ethernet(document, timeline.uet, connections); });
     report.list("findings", "finding", timeline.findings, add_finding);
     report.part("left_out", [&](Document& document) { add_left_out(document, timeline); });
     report.end();

@@ -12,6 +12,11 @@ void KnownEnds::learn(const Observation& observation, const PacketRecord& record
     Endpoint& receiver = ends[static_cast<std::size_t>(other(record.from))];
     sender.address = observation.flow.source;
     receiver.address = observation.flow.destination;
+    if (observation.kind == ObservationKind::ultra_ethernet) {  // 0: it names none
+        if (observation.flow.destination_qp != dissect::Qpn{}) receiver.qpn = observation.flow.destination_qp;
+        if (observation.flow.source_qp != dissect::Qpn{}) sender.qpn = observation.flow.source_qp;
+        return;
+    }
     receiver.qpn = observation.flow.destination_qp;
     if (observation.datagram) sender.qpn = observation.source_qp();
     if (observation.kind != ObservationKind::stream) return;

@@ -53,8 +53,9 @@ constexpr std::array kMessageColumns{
     TableColumn<ReportedMessage>{"last_psn", "", Side::right, [](const ReportedMessage& row) { return number(row.message.last.value()); }},
     TableColumn<ReportedMessage>{"", "PSN", Side::left, first_psn,
                                  [](const ReportedMessage& row) {
-                                     return row.message.service == Service::iwarp ? std::string()
-                                                                                  : psn_range(row.message.first, row.message.last);
+                                     return row.message.service == Service::iwarp || row.message.service == Service::uet
+                                                ? std::string()
+                                                : psn_range(row.message.first, row.message.last);
                                  }},
     TableColumn<ReportedMessage>{"bytes", "bytes", Side::right, [](const ReportedMessage& row) { return number(row.message.bytes); }},
     TableColumn<ReportedMessage>{"packets", "packets", Side::right, [](const ReportedMessage& row) { return number(row.message.packets); }},

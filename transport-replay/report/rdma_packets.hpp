@@ -1,4 +1,5 @@
-// How many packets of a capture are RDMA: those with a transport header of InfiniBand, and segments of RDMA over TCP.
+// How many packets of a capture are RDMA: those with a transport header of InfiniBand, segments of RDMA over TCP, packets of contexts of Ultra
+// Ethernet.
 #pragma once
 
 #include <transport-replay/model/timeline.hpp>
@@ -9,6 +10,7 @@ namespace qps::transport {
     std::uint64_t packets = timeline.quality.rdma_packets;
     for (const Connection& connection : timeline.connections)
         if (connection.service == dissect::Service::iwarp) packets += connection.ways[0].requests + connection.ways[1].requests;
+        else if (connection.service == dissect::Service::uet) packets += connection.packets();
     return packets;
 }
 

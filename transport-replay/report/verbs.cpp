@@ -1,4 +1,5 @@
 // Messages in words.
+#include <dissect/ultra_ethernet/names.hpp>
 #include <transport-replay/report/figures.hpp>
 #include <transport-replay/report/verbs.hpp>
 
@@ -14,6 +15,7 @@ std::string verb_text(const Message& message) {
     constexpr std::array<std::string_view, 12> kNames{"SEND",     "WRITE",     "READ",   "READ response", "ACK",          "atomic ACK",
                                                       "CMP_SWAP", "FETCH_ADD", "RESYNC", "FLUSH",         "ATOMIC_WRITE", "CNP"};
     static_assert(static_cast<std::size_t>(Verb::notify) + 1 == kNames.size());
+    if (message.service == Service::uet && is_atomic(message.verb)) return "ATOMIC";  // of many operations
     std::string text(kNames[static_cast<std::size_t>(message.verb)]);
     if (message.has_immediate()) text += "+imm";
     if (message.invalidate) text += "+inv";
@@ -25,7 +27,10 @@ std::string outcome_text(const Message& message) {
         case Outcome::open: return "open";
         case Outcome::completed: return "completed";
         case Outcome::sent: return "sent";
-        case Outcome::failed: return fmt::format("failed: {}", nak_text(message.nak_code));
+        case Outcome::failed:
+            if (message.service == Service::uet)
+                return message.nak_code == 0 ? "failed" : fmt::format("failed: {}", name_in(kSesReturnCodes, message.nak_code));
+            return fmt::format("failed: {}", nak_text(message.nak_code));
         case Outcome::abandoned: break;
     }
     return "abandoned";

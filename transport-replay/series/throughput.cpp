@@ -36,7 +36,7 @@ Amount amount_of(const PacketRow& row) {
     amount.bytes = row.wire_length();
     amount.packets = 1;
     amount.marked = row.has(Mark::congestion_experienced) ? 1 : 0;
-    const bool segment = row.kind() == ObservationKind::stream && row.connection();
+    const bool segment = (row.kind() == ObservationKind::stream || row.kind() == ObservationKind::ultra_ethernet) && row.connection();
     if (row.kind() != ObservationKind::transport && !segment) return amount;
     const bool again = row.has(Mark::retransmission) || row.has(Mark::duplicated);
     if (again) amount.retransmitted = amount.bytes;

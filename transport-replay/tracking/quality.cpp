@@ -108,7 +108,7 @@ Repetition QualityTracker::observe(const Observation& observation, bool timed) {
     if (timed) clock_.add(observation, clocks_by_file_ && observation.file != file_);
     if (timed) file_ = observation.file;
     take_contents(observation);
-    if (observation.kind != ObservationKind::transport) return Repetition::none;
+    if (!observation.is_numbered()) return Repetition::none;
     if (HeardPair::is_told_of(observation)) {
         HeardPair pair{.hash = observation.hosts_hash, .first = observation.flow.source, .second = observation.flow.destination};
         pair.add(observation);

@@ -74,7 +74,7 @@ void ClockSums::append(const ClockSums& later, FrameIndex start) {
 }
 
 bool HeardPair::is_told_of(const Observation& observation) {
-    return observation.kind == ObservationKind::transport && observation.flow.destination_qp != kMulticastQpn;
+    return observation.is_numbered() && observation.flow.destination_qp != kMulticastQpn;
 }
 
 bool HeardPair::is_of(const Observation& observation) const {
@@ -86,6 +86,10 @@ void HeardPair::add(const Observation& observation) {
     const FlowKey& flow = observation.flow;
     ++packets[flow.source == first ? 0 : 1];
     if (flow.source == flow.destination) ++packets[1];  // a host that talks to itself
+    if (observation.kind == ObservationKind::ultra_ethernet) {
+        reliable |= observation.ack_request;
+        return;
+    }
     const OpcodeRow& row = info(observation.opcode);
     if (row.defined && (row.service == Service::rc || row.service == Service::xrc)) reliable = true;
 }

@@ -479,14 +479,14 @@ void Tracker::watch(ConnectionId connection) {
     if (const auto place = place_of(connection)) entries_[*place].watched = true;
 }
 
-std::optional<ConnectionId> Tracker::begin_stream(const Endpoint& a, const Endpoint& b) {
+std::optional<ConnectionId> Tracker::begin_stream(const Endpoint& a, const Endpoint& b, Service service) {
     const auto place = place_for_one();
     if (!place) return std::nullopt;
     Entry& entry = entries_[*place];
     entry.stream = true;
-    entry.connection.service = Service::iwarp;
+    entry.connection.service = service;
     entry.connection.ends = {a, b};
-    entry.connection.confidence = Confidence::certain;  // packets name both ports
+    entry.connection.confidence = Confidence::certain;  // packets name both ends
     entry.connection.joined_by = JoinedBy::datagram;
     return entry.connection.uid;
 }

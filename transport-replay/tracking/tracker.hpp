@@ -95,9 +95,9 @@ public:
     // the attempt, or another one's.
     [[nodiscard]] bool attach(const CmAttempt& attempt, const FlowKey& flow);
 
-    // A connection that somebody else follows, as iWARP is: it has its number among the others, and finish() tells it as it was left.
+    // A connection that somebody else follows, as iWARP and Ultra Ethernet are: it has its number among the others, and finish() tells it as it was left.
     // Nothing where there is no room for it.
-    [[nodiscard]] std::optional<ConnectionId> begin_stream(const Endpoint& a, const Endpoint& b);
+    [[nodiscard]] std::optional<ConnectionId> begin_stream(const Endpoint& a, const Endpoint& b, dissect::Service service);
     // Only of what begin_stream() gave.
     [[nodiscard]] Connection& stream(ConnectionId connection);
     // A message of it that nothing more can happen to: it is counted, and handed on as any other.

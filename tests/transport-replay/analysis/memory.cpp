@@ -94,6 +94,23 @@ void call(AnalysedWire& wire, std::uint32_t queue_pair, std::uint32_t xid, std::
     wire.payload_length = 16;
 }
 
+// A packet of Ultra Ethernet that opens a context, of 2^16 - 1 between any two hosts.
+void open_context(AnalysedWire& wire, std::uint64_t i) {
+    std::array<std::byte, 12> bytes{std::byte{0x10}, std::byte{0x04}};  // RUD_REQ with SYN
+    const auto id = static_cast<std::uint16_t>(1 + i % UINT16_MAX);
+    write_bits(bytes, 32, 32, mix(i) & UINT32_MAX);
+    write_bits(bytes, 64, 16, id);
+    Observation made;
+    made.kind = ObservationKind::ultra_ethernet;
+    made.frame = FrameIndex{++wire.clock};
+    made.time = Instant{static_cast<std::int64_t>(wire.clock * 1000)};
+    made.flow = {AnalysedWire::host(1 + static_cast<std::uint32_t>(i / UINT16_MAX)), AnalysedWire::host(9999), Qpn{id}, {}};
+    made.flow_hash = made.packet_hash = mix(wire.clock);
+    made.wire_length = static_cast<std::uint32_t>(bytes.size());
+    made.payload = bytes;
+    wire.analysis.observe(made);
+}
+
 struct Attack {
     std::string_view name;
     Share share;
@@ -137,6 +154,7 @@ constexpr std::array kAttacks{
                if (i % kOfEach == 0) begin_stream(wire, 1, port);
                segment(wire, 1, port, 10'000 + number(i % kOfEach * kSegment), Bytes(kData).first(kSegment));
            }},
+    Attack{"contexts of Ultra Ethernet that are opened", Share::contexts, kFar * kBudget.bytes(Share::contexts) / 512, open_context},
     Attack{"flows that congestion is watched of", Share::flows, kFar * kBudget.items(Share::flows),
            [](AnalysedWire& wire, std::uint64_t i) { wire.packet(1, 2, number(i), kRcSendOnly, 7); }},
     Attack{"pairs of hosts", Share::pairs, 4 * CollectiveTracker::kMaxWays,

@@ -100,6 +100,23 @@ IwarpConversation& iwarp(Timeline& timeline) {
     conversation.connection = timeline.connections[0].uid;
     return conversation;
 }
+UetWay& context(Timeline& timeline) {
+    timeline.connections[0].service = Service::uet;
+    UetConversation& conversation = timeline.uet.conversations.emplace_back();
+    conversation.connection = timeline.connections[0].uid;
+    return conversation.ways[0];
+}
+// Four paths of 100 packets, of which the third sends so many again, and takes so long.
+void paths(Timeline& timeline, std::uint64_t resent, std::int64_t microseconds) {
+    UetWay& way = context(timeline);
+    for (std::uint16_t entropy = 1; entropy <= 4; ++entropy) {
+        UetPath& path = way.paths.emplace_back();
+        path.entropy = entropy;
+        path.packets = 100;
+        path.resent = entropy == 3 ? resent : 1;
+        for (int i = 0; i < 40; ++i) path.delay.add(Duration{(entropy == 3 ? microseconds : 20) * kMicrosecond});
+    }
+}
 void heard_one_way(Timeline& timeline) {
     one_way(timeline);
     timeline.quality.one_way = {{host(1), host(2), 200, true}};
@@ -399,6 +416,16 @@ const std::array kProofs{
     Proof{"iwarp-unreadable", kNote, Party::undecided, [](T t) { iwarp(t).ways[1].unread_bytes = 1448; },
           [](T t) { iwarp(t).ways[1].unread_bytes = 1448, t.iwarp.conversations[0].ways[1].missing_bytes = 1448; }},
     Proof{"iwarp-stream-holes", kNote, Party::capture, [](T t) { iwarp(t).ways[1].missing_bytes = 1448; }, [](T t) { iwarp(t); }},
+    Proof{"uet-refused", kError, Party::requester, [](T t) { context(t).refusals = {{.code = 0x1c, .count = 2, .frames = {FrameIndex{9}}}}; },
+          [](T t) { context(t); }},
+    Proof{"uet-retransmitted", kWarning, Party::fabric, [](T t) { context(t), a(t).retransmitted = 2, a(t).requests = 100; },
+          [](T t) { a(t).retransmitted = 2; }},
+    Proof{"uet-nack", kWarning, Party::responder, [](T t) { context(t).nacks = {{.code = 7, .count = 2, .frames = {FrameIndex{9}}}}; },
+          [](T t) { context(t).nacks = {{.code = 1, .count = 2, .frames = {FrameIndex{9}}}}; }},
+    Proof{"uet-trimmed", kWarning, Party::congestion, [](T t) { context(t).trimmed = 2; },
+          [](T t) { context(t).nacks = {{.code = 4, .count = 2, .frames = {FrameIndex{9}}}}; }},
+    Proof{"uet-path-loss", kWarning, Party::fabric, [](T t) { paths(t, 20, 20); }, [](T t) { paths(t, 3, 20); }},
+    Proof{"uet-path-slow", kNote, Party::fabric, [](T t) { paths(t, 1, 50); }, [](T t) { paths(t, 1, 30); }},
 
     Proof{"capture-lost-packets", kWarning, Party::capture, [](T t) { a(t).gaps = {.skipped = 2, .tap = 2}; },
           [](T t) { a(t).gaps = {.skipped = 2, .network = 2}; }},

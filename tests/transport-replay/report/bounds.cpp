@@ -38,6 +38,8 @@ constexpr std::array kReached{
     Reached{"incasts", [](T t, N n) { t.congestion.incasts_dropped = n; }},
     Reached{"conversations", [](T t, N n) { t.ulp.conversations_left_out = n; }},
     Reached{"iwarp_connections", [](T t, N n) { t.iwarp.left_out = n; }},
+    Reached{"uet_contexts", [](T t, N n) { t.uet.left_out = n; }},
+    Reached{"uet_packets", [](T t, N n) { t.uet.packets_left_out = n; }},
     Reached{"operations", [](T t, N n) { t.ulp.operations_left_out = n; }},
     Reached{"operation_failures", [](T t, N n) { t.ulp.failures_left_out = n; }},
     Reached{"payload", [](T t, N n) { t.ulp.payload_left_out = n; }},
