@@ -1,6 +1,7 @@
 // Every active check can fail: each script of the catalogue against endpoints that break its rule, each in ways that differ. What was
 // killed is a table of docs/conformance.md (QPSCOPE_REWRITE_GOLDEN=1 writes it).
 #include <tests/conformance/active_mutants.hpp>
+#include <tests/conformance/mutant_table.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/golden.hpp>
 #include <tests/support/scripts.hpp>
@@ -35,29 +36,9 @@ ScriptOutcome outcome_of(ActiveMutant mutant) {
     return world.run(script_named(mutant.script));
 }
 
-struct Killed {
-    std::size_t made = 0;
-    std::size_t killed = 0;
-    std::string ways;
-};
-
 std::string upper_case(std::string name) {
     std::ranges::transform(name, name.begin(), [](unsigned char letter) { return static_cast<char>(std::toupper(letter)); });
     return name;
-}
-
-// The manual as it stands, with the table that follows from what was killed, in the order of the catalogue.
-std::string manual_with(const std::map<std::string, Killed>& killed) {
-    constexpr std::string_view kHead = "| check | killed | mutants |\n|---|---|---|\n";
-    const auto manual = script_text(std::string(QPSCOPE_SOURCE_DIR) + "/docs/conformance.md");
-    REQUIRE(manual);
-    const std::size_t begin = manual->find(kHead);
-    REQUIRE(begin != std::string::npos);
-    std::string text = manual->substr(0, begin) + std::string(kHead);
-    for (const auto& check : transport::conformance::checks())
-        if (const auto row = killed.find(std::string(check.id)); row != killed.end())
-            text += fmt::format("| {} | {} of {} | {} |\n", check.id, row->second.killed, row->second.made, row->second.ways);
-    return text + manual->substr(std::min(manual->find("\n\n", begin), manual->size() - 1) + 1);
 }
 
 // Whose words are kept: a failure of every kind.
@@ -81,8 +62,7 @@ TEST_CASE("every script fails against each device that breaks its rule, says why
     std::map<std::string, Killed> killed;  // by check
     for (ActiveMutant& mutant : all_mutants()) {
         Killed& row = killed[upper_case(mutant.script)];
-        row.ways += (row.ways.empty() ? "" : "; ") + mutant.what;
-        ++row.made;
+        const std::string what = mutant.what;
         const std::string about = mutant.script + ", " + mutant.what;
         const ScriptOutcome outcome = outcome_of(std::move(mutant));
         INFO(about << ": " << outcome.reason << '\n' << outcome.detail);
@@ -92,9 +72,9 @@ TEST_CASE("every script fails against each device that breaks its rule, says why
         CHECK_FALSE(outcome.exchange.empty());
         CHECK(outcome.exchange.size() <= transport::conformance::kMostExchange);
         CHECK(std::ranges::count(outcome.exchange, true, &transport::conformance::ExchangeStep::wrong) <= 1);
-        if (outcome.verdict == Verdict::fail) ++row.killed;
+        add_mutant(row, what, outcome.verdict == Verdict::fail);
     }
-    check_golden("../docs/conformance.md", manual_with(killed));
+    check_manual(kActiveHead, killed);
 }
 
 TEST_CASE("no script lacks two mutants that differ, and no mutant its script") {
