@@ -96,7 +96,14 @@ PassiveMutants recorded_format_mutants() {
         {"FMT-09", "a datagram of queue pair 1 asks for an ACK", rping,
          [](RecordedCapture& c) { set_one(c, kGsiPackets, "infiniband.bth.a", 1); }},
         {"FMT-10", "a READ has SE", rping, [](RecordedCapture& c) { set_one(c, kReadRequests, "infiniband.bth.se", 1); }},
+        {"FMT-08", "the answer of an ATOMIC has MigReq 0", atomics,
+         [](RecordedCapture& c) { set_one(c, kAtomicAcks, "infiniband.bth.m", 0); }},
+        {"FMT-09", "the LAST of a message of UC asks for an ACK", unreliable,
+         [](RecordedCapture& c) { set_one(c, "infiniband.bth.opcode == 0x22", "infiniband.bth.a", 1); }},
+        {"FMT-10", "a READ's response has SE", reads, [](RecordedCapture& c) { set_one(c, kReadLasts, "infiniband.bth.se", 1); }},
         {"FMT-16", "the port is below 0xC000", rping, [](RecordedCapture& c) { set_one(c, kRcPackets, "udp.srcport", 4096); }},
+        {"FMT-16", "one of eight queue pairs changes its port, in an ACK", many_queue_pairs,
+         [](RecordedCapture& c) { set_one(c, kAcks, "udp.srcport", 0xfedc); }},
         {"FMT-17", "DF is 0", rping, [](RecordedCapture& c) { set_one(c, kRcPackets, "ip.flags.df", 0); }},
         {"FMT-17", "a header with options", datagrams, [](RecordedCapture& c) { add_options(middle_of(c, "infiniband.deth")); }},
         {"FMT-17", "more fragments follow", writes, [](RecordedCapture& c) { set_one(c, "infiniband.bth.opcode == 7", "ip.flags.mf", 1); }},
@@ -123,6 +130,7 @@ PassiveMutants recorded_format_mutants() {
          }},
         {"FMT-21", "FECN in one packet", rping, [](RecordedCapture& c) { set_one(c, kRcPackets, "infiniband.bth.fecn", 1); }},
         {"FMT-22", "another Q_Key", rping, [](RecordedCapture& c) { set_one(c, kGsiPackets, "infiniband.deth.q_key", 0x80010001); }},
+        {"FMT-21", "BECN in an ACK, over IPv6", rping_ipv6, [](RecordedCapture& c) { set_one(c, kAcks, "infiniband.bth.becn", 1); }},
         {"FMT-22", "a MAD is a word short, over IPv6", rping_ipv6, [](RecordedCapture& c) { lengthen(middle_of(c, kGsiPackets), -4); }},
         {"FMT-26", "a SEND of 16 bytes is a FIRST", rping, [](RecordedCapture& c) { set_one(c, kSends, "infiniband.bth.opcode", 0); }},
         {"FMT-26", "a MIDDLE of a READ's response is a word short", reads,
@@ -174,6 +182,16 @@ NearMisses recorded_format_near_misses() {
                  set_byte_before_icrc(frame, field_of(frame, "infiniband.bth.padcnt") + 1, std::byte{0xff});
              });
          }},
+        {"FMT-06", "Resv7 of a packet whose ICRC is wrong: nobody's word",
+         [] {
+             return with(rping(), [](RecordedCapture& c) {
+                 RecordedFrame& frame = middle_of(c, kSends);
+                 set_field(frame, "infiniband.bth.reserved7", 5);
+                 spoil_icrc(frame);
+             });
+         }},
+        {"FMT-10", "the LAST of a SEND has SE",
+         [] { return with(rping(), [](RecordedCapture& c) { set_all(c, kSends, "infiniband.bth.se", 1); }); }},
         {"FMT-16", "the answers have a port of their own",
          [] {
              return with(rping(), [](RecordedCapture& c) {

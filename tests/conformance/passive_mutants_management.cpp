@@ -52,6 +52,12 @@ PassiveMutants recorded_management_mutants() {
          [](RecordedCapture& c) { set_all(c, "infiniband.cm.request", "infiniband.cm.req.pkey", 0x8001); }},
         {"CM-03", "another source address", rping,
          [](RecordedCapture& c) { set_all(c, "infiniband.cm.request", "infiniband.cm.req.ip_cm.sip4", 0x01020304); }},
+        {"CM-01", "a REP from another queue pair, over IPv6", rping_ipv6,
+         [](RecordedCapture& c) { set_one(c, "infiniband.cm.reply", "infiniband.deth.srcqp", 2); }},
+        {"CM-02", "the GID is not the packet's", rping,
+         [](RecordedCapture& c) { set_all(c, "infiniband.cm.request", "ip.src", 0x0a4d0063); }},
+        {"CM-03", "an IP version of 6 over IPv4", rping,
+         [](RecordedCapture& c) { set_all(c, "infiniband.cm.request", "infiniband.cm.req.ip_cm.ipv", 6); }},
         {"CM-19", "a SEND 20 ms after the DREP", rping, [](RecordedCapture& c) { after_release(c, kSends, 20 * kMs); }},
         {"CM-19", "a READ 2 s after the DREP, by the passive side", rping,
          [](RecordedCapture& c) { after_release(c, kReadRequests, 2 * kSeconds); }},
@@ -73,6 +79,13 @@ PassiveMutants recorded_management_mutants() {
          [](RecordedCapture& c) { c = refused_for_a_while(4, 2); }},
         {"CM-26", "the REP has another transaction ID", rping,
          [](RecordedCapture& c) { set_all(c, "infiniband.cm.reply", "infiniband.mad.transactionid", 4711); }},
+        {"CM-26", "the DREP has another transaction ID, over IPv6", rping_ipv6,
+         [](RecordedCapture& c) { set_all(c, "infiniband.cm.drsp", "infiniband.mad.transactionid", 4711); }},
+        {"CM-26", "a REQ that comes again has another transaction ID", rping,
+         [](RecordedCapture& c) {
+             repeat(c, "infiniband.cm.request", 5 * kMs,
+                    [](RecordedFrame& frame) { set_field(frame, "infiniband.mad.transactionid", 4711); });
+         }},
         {"CM-27", "a byte at the end of the room of a REJ", refused,
          [](RecordedCapture& c) {
              RecordedFrame& frame = first_of(c, "infiniband.cm.rej");

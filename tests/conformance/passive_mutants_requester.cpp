@@ -9,6 +9,18 @@ namespace {
 
 constexpr std::string_view kWriteMiddles = "infiniband.bth.opcode == 7", kWriteLasts = "infiniband.bth.opcode == 8";
 
+// The PSN of the SEND that comes behind a READ of three responses, which were received.
+void move_send_behind_read(RecordedCapture& capture, int more) {
+    const std::size_t read = matching(capture, kReadRequests)[1];
+    const auto sends = matching(capture, kSends);
+    const auto send = std::ranges::find_if(sends, [&](std::size_t place) {
+        return place > read && field_of(capture.frames[place], "ip.src") == field_of(capture.frames[read], "ip.src");
+    });
+    REQUIRE(send != sends.end());
+    RecordedFrame& frame = capture.frames[*send];
+    set_field(frame, "infiniband.bth.psn", field_of(frame, "infiniband.bth.psn") + static_cast<std::uint64_t>(std::int64_t{more}));
+}
+
 // Where the REQ says that the passive side starts.
 void move_start(RecordedCapture& capture, int more) {
     RecordedFrame& request = first_of(capture, "infiniband.cm.request");
@@ -79,6 +91,11 @@ PassiveMutants recorded_requester_mutants() {
              c.frames[reads[1]].time = c.frames[reads[0]].time + 1'000;
              sort_by_time(c);
          }},
+        {"REQ-02", "the FIRST of a WRITE among those of eight queue pairs is a MIDDLE", many_queue_pairs,
+         [](RecordedCapture& c) { set_one(c, "infiniband.bth.opcode == 6", "infiniband.bth.opcode", 7); }},
+        {"REQ-01", "a SEND takes the PSN of the READ's last response", rping, [](RecordedCapture& c) { move_send_behind_read(c, -1); }},
+        {"REQ-01", "a SEND behind a READ has the next PSN, as if a READ took one", rping,
+         [](RecordedCapture& c) { move_send_behind_read(c, -2); }},
         {"REQ-13", "a MIDDLE is asked for 20 s after a LAST came", [] { return read_again(0, LostResponse::middle, 200'000); },
          [](RecordedCapture& c) { c = read_again(0, LostResponse::middle, 20 * kSeconds); }},
         {"REQ-13", "a MIDDLE of a later READ, at the wrap, after the ACK timeout",
@@ -143,6 +160,8 @@ PassiveMutants recorded_requester_mutants() {
 NearMisses recorded_requester_near_misses() {
     return {
         {"REQ-01", "PSNs wrap", [] { return wrapping(writes()); }},
+        {"REQ-01", "the rest of a READ is asked for again", [] { return read_again(1, LostResponse::middle, 200'000); }},
+        {"REQ-01", "the last response of a READ is asked for again", [] { return read_again(0, LostResponse::last, 200'000); }},
         {"REQ-02", "PSNs wrap", [] { return wrapping(reads()); }},
         {"REQ-03", "PSNs wrap", [] { return wrapping(writes()); }},
         {"REQ-04", "the first PSN is 0, the last was announced", [] { return wrapping(rping_ipv6()); }},

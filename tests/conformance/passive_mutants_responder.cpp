@@ -106,6 +106,8 @@ PassiveMutants recorded_responder_mutants() {
         {"RSP-50", "UC is answered by ACKs of RC", unreliable,
          [](RecordedCapture& c) { set_one(c, "infiniband.bth.opcode == 0x22", "infiniband.bth.opcode", 0x11); }},
         {"ERR-07", "from an ACK on, MSNs count one more", rping, [](RecordedCapture& c) { count_one_more(c, "ip.dst"); }},
+        {"ERR-07", "the MSN of one of eight queue pairs counts one more", many_queue_pairs,
+         [](RecordedCapture& c) { count_one_more(c, "infiniband.bth.destqp"); }},
     };
 }
 

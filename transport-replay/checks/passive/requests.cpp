@@ -14,6 +14,7 @@ using namespace dissect;
 namespace {
 
 constexpr std::uint32_t kSmallestMtu = 256, kLargestMtu = 4096;
+constexpr std::uint8_t kNoRequest = std::to_underlying(Opcode{0x0e});  // a READ response MIDDLE, which no requester sends
 
 [[nodiscard]] std::uint32_t digest_of(const RemoteAccess& access) {
     const std::uint64_t what = mix(access.address) + std::uint64_t{std::to_underlying(access.key)} * 3 + access.length;
@@ -61,11 +62,19 @@ void take_sequence(EndState& state, const Observation& packet, const OpcodeRow& 
     state.run_verb = row.verb;
 }
 
+// A PSN that a READ takes for a response behind its first: nothing was sent with it.
+[[nodiscard]] bool is_response_of_read(const EndState::Sent& sent) { return sent.opcode == kNoRequest; }
+
 // What is sent again must be what was sent.
-void compare_repeated(const EndState& state, const Observation& packet, const PacketFacts& facts, std::uint32_t access, HostTallies& tallies) {
+void compare_repeated(const EndState& state, const Observation& packet, const PacketFacts& facts, std::uint32_t access,
+                      HostTallies& tallies) {
     if (!state.sent.empty()) {
         const EndState::Sent& before = state.sent[packet.psn.value() % kRemembered];
         if (before.used && before.psn == packet.psn) {
+            if (is_response_of_read(before)) {  // of which a READ asks for the rest again, and nothing else may take it
+                if (info(packet.opcode).verb != Verb::read_request) tallies.fail(Passive::req_01, packet.frame);
+                return;
+            }
             if (before.opcode != std::to_underlying(packet.opcode) || before.length != packet.payload_length) {
                 tallies.fail(Passive::req_01, packet.frame);
                 return;
@@ -81,7 +90,8 @@ void compare_repeated(const EndState& state, const Observation& packet, const Pa
     if (response_due && info(packet.opcode).verb != Verb::read_request) tallies.fail(Passive::req_01, packet.frame);
 }
 
-void remember_sent(EndState& state, const Observation& packet, const PacketFacts& facts, std::uint32_t access, bool& remember) {
+void remember_sent(EndState& state, const Observation& packet, const PacketFacts& facts, std::uint32_t access, std::uint32_t span,
+                   bool& remember) {
     if (state.sent.empty()) {
         if (!remember) return;
         state.sent.resize(kRemembered);
@@ -89,6 +99,12 @@ void remember_sent(EndState& state, const Observation& packet, const PacketFacts
     }
     state.sent[packet.psn.value() % kRemembered] = {
         packet.psn, facts.digest, access, static_cast<std::uint16_t>(packet.payload_length), std::to_underlying(packet.opcode), true};
+    if (span < 2) return;
+    // Of those that a READ takes the two that a wrong count gives away: the second and the last.
+    for (const std::uint32_t response : {1U, span - 1}) {
+        const Psn psn = packet.psn + response;
+        state.sent[psn.value() % kRemembered] = {.psn = psn, .opcode = kNoRequest, .used = true};
+    }
 }
 
 // 9.7.2: who wants an answer asks for it; READs and ATOMICs do by themselves.
@@ -167,7 +183,7 @@ void ConversationWatch::take_request(const Observation& packet, const PacketFact
             std::erase_if(state.reads,
                           [&](const EndState::OpenRead& read) { return !packet.psn.before(read.first) && !read.last.before(packet.psn); });
     } else {
-        remember_sent(state, packet, facts, access, remember);
+        remember_sent(state, packet, facts, access, span, remember);
     }
     take_sequence(state, packet, row, span, tallies);
     if (service_ != Service::uc) take_asking(state, packet, row, tallies);
