@@ -99,7 +99,7 @@ TEST_CASE("packets of a context come in any order, and nothing is said of it") {
     }
 }
 
-TEST_CASE("a packet is retransmitted where its sender says so; the same PSN again without it is a copy") {
+TEST_CASE("a packet is retransmitted where its sender says so, and the same PSN again without it is a copy") {
     UetExchange exchange = writes(2);
     exchange.send({.number = 8, .message = 9, .place = 0, .pieces = 2});
     exchange.send({.number = 9, .entropy = 0xc002, .message = 9, .place = 1, .pieces = 2});
@@ -193,7 +193,7 @@ TEST_CASE("NACKs are told by their codes, and those of trimmed packets as trimmi
     }
 }
 
-TEST_CASE("a trimmed packet is one that UDP says more of than IP; what the capture cut is none") {
+TEST_CASE("a trimmed packet is one that UDP says more of than IP, and what the capture cut is none") {
     UetExchange exchange = writes(1);
     exchange.send({.number = 4, .message = 5, .trimmed = true});
     exchange.refuse(4, 1);
