@@ -2,6 +2,7 @@
 #include <tests/dissect/capture_bytes.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/sample_captures.hpp>
+#include <tests/support/sanitized.hpp>
 
 #include <algorithm>
 #include <deque>
@@ -130,7 +131,7 @@ Content pcapng_of(Draw& draw, ByteOrder order, std::size_t frames, unsigned othe
 }  // namespace
 
 TEST_CASE("stretches of pcap files hold what reading in order finds") {
-    for (unsigned seed = 1; seed <= 6; ++seed) {
+    for (unsigned seed = 1; seed <= qps::tests::share(6); ++seed) {
         Draw draw(seed);
         const ByteOrder order = seed % 2 == 0 ? ByteOrder::big : ByteOrder::little;
         const Content content = pcap_of(draw, order, seed % 3 == 0 ? kPcapNanosecondMagic : kPcapMagic, 6000);
@@ -145,7 +146,7 @@ TEST_CASE("stretches of pcap files hold what reading in order finds") {
 }
 
 TEST_CASE("stretches of pcapng files hold what reading in order finds, with whatever stands among the packets") {
-    for (unsigned seed = 1; seed <= 6; ++seed) {
+    for (unsigned seed = 1; seed <= qps::tests::share(6); ++seed) {
         Draw draw(seed);
         const ByteOrder order = seed % 2 == 0 ? ByteOrder::big : ByteOrder::little;
         CHECK(compare(pcapng_of(draw, order, 6000, 0)) > 100);

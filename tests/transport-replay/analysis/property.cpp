@@ -2,6 +2,7 @@
 // RNR, timeouts, poor taps and half views. Where the tap saw it, the report must equal what happened; where it did not,
 // the report must not claim more than was seen.
 #include <tests/support/catch.hpp>
+#include <tests/support/sanitized.hpp>
 #include <transport-replay/analysis/analysis.hpp>
 #include <tests/simulator/simulation.hpp>
 #include <transport-replay/model/timeline.hpp>
@@ -200,7 +201,7 @@ void check_whole(const Scenario& scenario, const Simulated& simulated, const Tim
 
 bool tap_at(const Scenario& scenario, End end) { return scenario.tap.place == (end == End::a ? TapPlace::end_a : TapPlace::end_b); }
 
-constexpr std::uint64_t kSeeds = 60;  // of each test
+constexpr std::uint64_t kSeeds = qps::tests::kSanitized ? 20 : 60;  // of each test
 
 template <class Check>
 void for_seeds(std::uint64_t from, const Wish& wish, const Check& check) {
