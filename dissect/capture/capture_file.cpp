@@ -354,7 +354,8 @@ bool CaptureFile::reach(Batch& batch, std::size_t length) try {
         reached.to = state.offset;
     }
     if (reached.to >= file.size()) return false;
-    if (!reached.view && !(reached.view = state.view())) return false;
+    if (!reached.view) reached.view = state.view();
+    if (!reached.view) return false;
     const std::size_t start = static_cast<std::size_t>(reached.to);
     std::optional<std::size_t> end = file.size();
     if (file.size() - start > 2 * reached.length) end = guess_record(file, start + reached.length, *reached.view);
