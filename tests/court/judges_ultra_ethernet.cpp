@@ -65,9 +65,9 @@ Sums sums_of(const Talk& talk) {
     std::map<std::uint32_t, Last> sent;
     for (const Delivery& one : talk.all) {
         if (one.from == talk.from && one.request()) {
-            ++sums.requests;
             ++sums.paths[one.entropy].packets;
             const auto before = sent.find(one.psn);
+            if (one.again() || before == sent.end()) ++sums.requests;  // else it is a copy
             if (one.again()) {
                 ++sums.again;
                 if (before == sent.end()) ++sums.unseen;
@@ -158,7 +158,7 @@ void trimmed(Hearing& hearing) {
 
 void path_loss(Hearing& hearing) {
     const auto said = hearing.must_say("^" + kNumber + " of " + kNumber + " packets? that " + kHost + " retransmitted to " + kHost +
-                                       " had entropy 0x([0-9a-f]+) before, as ([\\d.]+) % of all packets had");
+                                       " were first sent with entropy 0x([0-9a-f]+), which ([\\d.]+) % of all packets have");
     if (!said) return;
     const Sums sums = sums_of(talk_of(hearing, (*said)[3], (*said)[4]));
     std::uint64_t resent = 0, packets = 0;

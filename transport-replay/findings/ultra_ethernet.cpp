@@ -63,6 +63,10 @@ void uet_retransmitted(const Timeline& timeline, const Emit& emit) {
         const bool answers_seen = place.connection.way(other(end)).packets != 0;
         const bool all_trimmed = way.after_trimming == sender.retransmitted;
         const bool all_needless = way.needless == sender.retransmitted;
+        // The receiver had them, and said so; NACKs of a loss say that it had not.
+        const bool all_refused = way.after_nack == sender.retransmitted && way.after_trimming == 0 &&
+                                 std::ranges::all_of(way.nacks, [](const UetCode& nack) { return kind_of(nack.code) == NackKind::resources; });
+        const std::uint64_t sent = sender.requests - std::min(sender.requests, sender.duplicated);  // what two taps recorded is one
         std::string details;
         const auto add = [&](std::uint64_t count, std::string_view what) {
             if (count != 0) details += fmt::format("{}{} {}", details.empty() ? ": " : ", ", count, what);
@@ -74,15 +78,17 @@ void uet_retransmitted(const Timeline& timeline, const Emit& emit) {
         emit({.party = !answers_seen  ? Party::undecided
                        : all_trimmed  ? Party::congestion
                        : all_needless ? Party::requester
+                       : all_refused  ? Party::responder
                                       : Party::fabric,
               .connection = place.connection.uid,
               .packets = way.resent_frames,
               .count = sender.retransmitted,
               .summary = fmt::format("{} retransmitted {} of {} to {}{}.", place.from(end), sender.retransmitted,
-                                     counted(sender.requests, "packet"), place.to(end), details),
+                                     counted(sent, "packet"), place.to(end), details),
               .advice = !answers_seen  ? fmt::format("Capture both directions: without the answers of {} nobody can say why.", place.to(end))
                         : all_trimmed  ? "Look for the congested switch port that trims packets which it cannot queue."
                         : all_needless ? fmt::format("Check the retransmission timeout of {}: nothing that it sent again was missing.", place.from(end))
+                        : all_refused  ? fmt::format("Check what {} can hold: buffers, contexts, messages.", place.to(end))
                                        : fmt::format("Compare the paths of the connection (qpscope analyze), and look for drops between {} and {}.",
                                                      place.from(end), place.to(end))});
     });
@@ -157,7 +163,7 @@ void uet_path_loss(const Timeline& timeline, const Emit& emit) {
                   .connection = place.connection.uid,
                   .packets = way.resent_frames,
                   .count = path.resent,
-                  .summary = fmt::format("{} of {} that {} retransmitted to {} had entropy {:#06x} before, as {} of all packets had.", path.resent,
+                  .summary = fmt::format("{} of {} that {} retransmitted to {} were first sent with entropy {:#06x}, which {} of all packets have.", path.resent,
                                          counted(resent, "packet"), place.from(end), place.to(end), path.entropy, share(path.packets, packets)),
                   .advice = fmt::format("Find the links that a packet with UDP source port {} takes, and check their error counters.", path.entropy)});
         }

@@ -87,7 +87,7 @@ void HeardPair::add(const Observation& observation) {
     ++packets[flow.source == first ? 0 : 1];
     if (flow.source == flow.destination) ++packets[1];  // a host that talks to itself
     if (observation.kind == ObservationKind::ultra_ethernet) {
-        reliable |= observation.ack_request;
+        reliable |= flow.source_qp != Qpn{} || flow.destination_qp != Qpn{};  // what names a context is acknowledged
         return;
     }
     const OpcodeRow& row = info(observation.opcode);

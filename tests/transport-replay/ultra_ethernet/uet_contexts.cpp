@@ -133,6 +133,7 @@ TEST_CASE("a packet is retransmitted where its sender says so, and the same PSN 
         for (const Block& frame : exchange.frames) twice.insert(twice.end(), {frame, frame});
         const Followed followed = follow(twice);
         CHECK(only(followed).way(a).retransmitted <= 1);
+        CHECK(only(followed).way(a).requests - only(followed).way(a).duplicated == 11);
         CHECK(followed.messages.size() == 3);
         CHECK(followed.count(Verb::write, Outcome::completed) == 3);
     }
@@ -159,6 +160,21 @@ TEST_CASE("NACKs are told by their codes, and those of trimmed packets as trimmi
         CHECK(finding(followed, "uet-nack").severity == Severity::warning);
         CHECK(finding(followed, "uet-nack").summary == "192.0.2.2 answered 1 packet of 192.0.2.1 with NACK NO_PKT_BUFFER.");
         CHECK(requests(followed).after_nack == 1);
+        CHECK(finding(followed, "uet-retransmitted").party == Party::responder);
+    }
+    SECTION("lost, as the receiver says") {
+        exchange.refuse(4, 0x1a);
+        exchange.send({.number = 4, .again = true, .message = 5});
+        exchange.acknowledge({.number = 4, .cumulative = 4, .again = true});
+        CHECK(finding(follow(exchange.frames), "uet-retransmitted").party == Party::fabric);
+    }
+    SECTION("no buffer, and another one without a word") {
+        exchange.refuse(4, 7);
+        exchange.send({.number = 4, .again = true, .message = 5});
+        exchange.send({.number = 5, .message = 6});
+        exchange.send({.number = 5, .again = true, .message = 6});
+        exchange.acknowledge({.number = 5, .cumulative = 5, .again = true});
+        CHECK(finding(follow(exchange.frames), "uet-retransmitted").party == Party::fabric);
     }
     SECTION("trimmed, as the receiver says") {
         exchange.refuse(4, 2);
