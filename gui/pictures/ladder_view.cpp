@@ -128,7 +128,9 @@ LadderStyle LadderView::style() const {
     const std::shared_ptr<const Names> names = m_session.names() != nullptr ? m_session.names() : std::make_shared<const Names>();
     if (const transport::Connection* connection = m_connection && m_timeline ? m_timeline->find(*m_connection) : nullptr)
         for (const End end : {End::a, End::b})
-            style.ends[static_cast<std::size_t>(end)] = names->whoIs(connection->end(end));
+            // The number of a packet delivery context is no queue pair's.
+            style.ends[static_cast<std::size_t>(end)] = connection->service == dissect::Service::uet ? QString::fromStdString(transport::text(connection->end(end)))
+                                                                                                     : names->whoIs(connection->end(end));
     return style;
 }
 

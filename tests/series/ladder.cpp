@@ -1,8 +1,12 @@
 // Ladders of conversations made by hand, and where their lines lie.
 #include <tests/series/rows.hpp>
 #include <tests/support/catch.hpp>
+#include <transport-replay/index/indexer.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/series/ladder_layout.hpp>
+#include <transport-replay/series/psn_series.hpp>
+
+#include <algorithm>
 
 using namespace qps::dissect;
 using namespace qps::tests;
@@ -184,4 +188,30 @@ TEST_CASE("Whatever the times, no two labels overlap and nothing runs upwards", 
         REQUIRE(layout.lines()[i].bottom >= layout.lines()[i].top);
         if (i != 0) REQUIRE(layout.lines()[i].top - layout.lines()[i - 1].top >= measure.line - 1e-9);
     }
+}
+
+TEST_CASE("a ladder of Ultra Ethernet names its packets as they are") {
+    CaptureIndex index;
+    Timeline timeline;
+    Indexing indexing;
+    indexing.files = {std::string(QPSCOPE_SOURCE_DIR) + "/captures/ultra_ethernet_paths/capture.pcap"};
+    timeline = build_index(index, indexing, {}).timeline;
+    const auto messages = LadderMessages::of(index, kOne);
+    REQUIRE(messages);
+    const auto closed = ladder(index, timeline, *messages, 0, 2, {});
+    REQUIRE(closed);
+    CHECK(closed->lines.front().label == "WRITE, 1 KiB");
+    const auto open = ladder(index, timeline, *messages, 0, 2, {0, 1});
+    REQUIRE(open);
+    const Labels all = labels(*open);
+    CHECK(std::ranges::none_of(all, [](const std::string& label) { return label.contains("SEND"); }));
+    CHECK(std::ranges::count_if(all, [](const std::string& label) { return label.starts_with("RUD request, PSN "); }) >= 8);
+    CHECK(std::ranges::count_if(all, [](const std::string& label) { return label.ends_with(", retransmitted"); }) >= 1);
+    CHECK(std::ranges::count_if(open->lines, [](const LadderLine& line) { return line.tone == LadderTone::acknowledgment && line.label.starts_with("ACK, PSN "); }) >= 1);
+
+    const auto psns = psn_series(index, timeline, kOne, End::a);
+    REQUIRE(psns);
+    CHECK(psns->of(PsnMark::retransmission).size() == 11);
+    CHECK(psns->of(PsnMark::request).size() + psns->of(PsnMark::retransmission).size() == 107);
+    CHECK(psn_series(index, timeline, kOne, End::b)->of(PsnMark::request).empty());
 }

@@ -2,6 +2,7 @@
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/figures.hpp>
 #include <transport-replay/report/words.hpp>
+#include <transport-replay/series/context_words.hpp>
 #include <transport-replay/series/ladder.hpp>
 #include <transport-replay/series/segment_words.hpp>
 
@@ -36,6 +37,7 @@ namespace {
 // Whether a packet goes the way that packets of the message go: requests from its requester, answers to it.
 bool belongs(const PacketRow& row, const MessageRow& message) {
     if (row.kind() == ObservationKind::stream) return true;
+    if (row.kind() == ObservationKind::ultra_ethernet) return row.from() == message.requester();
     if (row.kind() != ObservationKind::transport || Scope::notifies(row)) return false;
     return info(row.opcode()).request == (row.from() == message.requester());
 }
@@ -95,6 +97,21 @@ std::string segment_words(const CaptureIndex& index, FrameIndex frame) {
     return words;
 }
 
+LadderTone tone_of_context(const CaptureIndex& index, FrameIndex frame) {
+    if (index.row(frame).has(Mark::retransmission)) return LadderTone::retransmission;
+    const auto packet = uet_packet_of(index, frame);
+    if (packet && packet->is_nack()) return LadderTone::nak;
+    return packet && packet->is_request() ? LadderTone::request : LadderTone::acknowledgment;
+}
+
+std::string words_in_context(const CaptureIndex& index, FrameIndex frame) {
+    const auto packet = uet_packet_of(index, frame);
+    std::string words = packet ? context_words(*packet) : "UET packet";
+    if (index.row(frame).has(Mark::retransmission)) words += ", retransmitted";
+    if (index.row(frame).has(Mark::duplicated)) words += ", a copy";
+    return words;
+}
+
 LadderTone tone_of(const PacketRow& row) {
     if (row.has(Mark::retransmission) || row.has(Mark::duplicated)) return LadderTone::retransmission;
     if (const auto syndrome = row.syndrome(); syndrome && static_cast<SyndromeType>(*syndrome >> 5 & 3) != SyndromeType::ack)
@@ -107,6 +124,7 @@ LadderTone tone_of(const PacketRow& row) {
 std::string packet_words(const CaptureIndex& index, FrameIndex frame) {
     const PacketRow& row = index.row(frame);
     if (row.kind() == ObservationKind::stream) return segment_words(index, frame);
+    if (row.kind() == ObservationKind::ultra_ethernet) return words_in_context(index, frame);
     const OpcodeRow& opcode = info(row.opcode());
     const auto syndrome = row.syndrome();
     std::string words = syndrome ? acknowledgment_words(opcode, *syndrome) : opcode_words(opcode);
@@ -128,6 +146,7 @@ std::string kind_words(const CaptureIndex& index, const MessageRow& message) {
         if (const auto msn = msn_of(index, message)) words += fmt::format(", MSN {}", *msn);
         return words;
     }
+    if (first.kind() == ObservationKind::ultra_ethernet) return std::string(kMessageKindTitles[static_cast<std::size_t>(message.kind())]);
     std::string words(words::verb(info(first.opcode()).verb));
     if (index.has(message.last_frame()) && info(index.row(message.last_frame()).opcode()).has_immediate()) words += " with immediate";
     return words;
@@ -228,7 +247,9 @@ private:
         const auto [place, is_new] = shown_.try_emplace(frame, ladder_.lines.size());
         if (!is_new) return &ladder_.lines[place->second];
         const PacketRow& row = index_.row(frame);
-        const LadderTone tone = row.kind() == ObservationKind::stream ? tone_of_segment(index_, frame) : tone_of(row);
+        const LadderTone tone = row.kind() == ObservationKind::stream           ? tone_of_segment(index_, frame)
+                                : row.kind() == ObservationKind::ultra_ethernet ? tone_of_context(index_, frame)
+                                                                                : tone_of(row);
         ladder_.lines.push_back({row.from(), *time, *time, frame, frame, tone, message, false, false, packet_words(index_, frame)});
         return &ladder_.lines.back();
     }

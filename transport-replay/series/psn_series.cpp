@@ -14,7 +14,7 @@ namespace {
 // How many PSNs the READs of a requester cover, by their first frame.
 using ReadSpans = std::unordered_map<FrameIndex, std::uint32_t>;
 
-// Sequence numbers of TCP as numbers that go on.
+// Sequence numbers of 32 bits, TCP's and those of Ultra Ethernet, as numbers that go on.
 class ByteCounter {
 public:
     [[nodiscard]] bool begun() const { return begun_; }
@@ -43,6 +43,7 @@ public:
 
     void take(const PacketRow& row, FrameIndex frame) {
         if (row.kind() == ObservationKind::stream) return take_segment(row, {row.time(), 0, frame, 1});
+        if (row.kind() == ObservationKind::ultra_ethernet) return take_packet_of_context(row, {row.time(), 0, frame, 1});
         if (row.kind() != ObservationKind::transport || row.has(Mark::mirror_copy) || row.icrc() == CrcStatus::bad) return;
         const OpcodeRow& opcode = info(row.opcode());
         if (!opcode.defined || opcode.verb == Verb::notify) return;
@@ -84,6 +85,14 @@ private:
         if (row.arrival() != Arrival::ahead) return;
         point.psns = 1;
         series_.of(PsnMark::gap).push_back(point);
+    }
+
+    // PSNs of 32 bits, sent over many paths: that one is due is known of none. What answers them names what came, not up to where.
+    void take_packet_of_context(const PacketRow& row, PsnPoint point) {
+        if (row.from() != requester_ || !row.arrival() || row.has(Mark::mirror_copy)) return;
+        point.y = bytes_.take(row.uet_psn());
+        const bool again = row.has(Mark::retransmission) || row.has(Mark::duplicated);
+        series_.of(again ? PsnMark::retransmission : PsnMark::request).push_back(point);
     }
 
     void take_answer(const PacketRow& row, const OpcodeRow& opcode, PsnPoint point) {
