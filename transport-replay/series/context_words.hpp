@@ -10,7 +10,7 @@
 namespace qps::transport::series {
 
 // Nothing where the frame is gone, or too little of it was captured.
-[[nodiscard]] std::optional<UetPacket> uet_packet_of(const CaptureIndex& index, dissect::FrameIndex frame);
+[[nodiscard]] std::optional<UetPacket> uet_packet_of(const CaptureIndex& index, dissect::FrameIndex number);
 
 // "RUD request, PSN 7", "ACK, PSN 7", "NACK TRIMMED, PSN 7".
 [[nodiscard]] std::string context_words(const UetPacket& packet);
