@@ -23,6 +23,7 @@ struct Judge {
 [[nodiscard]] std::span<const Judge> ultra_ethernet_judges();
 [[nodiscard]] std::span<const Judge> fabric_judges();
 [[nodiscard]] std::span<const Judge> pause_judges();
+[[nodiscard]] std::span<const Judge> bridging_judges();
 [[nodiscard]] std::span<const Judge> collective_judges();
 
 // Nothing where there is none.

@@ -256,7 +256,7 @@ void cnp_without_effect(Hearing& hearing) {
                    fmt::format("says {} %, and the packets show {:.4g}", named, shown));
 }
 
-void incast(Hearing& hearing) {
+void many_senders(Hearing& hearing) {
     const auto said = hearing.must_say("^" + kNumber + " hosts? sent " + kQuantity + " to " + kHost + " within " + kQuantity +
                                        ", the largest of " + kNumber + " incast bursts? with " + kNumber + " CE-marked packets? in total");
     if (!said) return;
@@ -348,7 +348,7 @@ constexpr std::array kSetupJudges{
     Judge{"read-depth-limited", read_depth_limited},
     Judge{"requests-unanswered", requests_unanswered},
     Judge{"cnp-without-effect", cnp_without_effect},
-    Judge{"incast", incast},
+    Judge{"incast", many_senders},
     Judge{"pairing-uncertain", pairing_uncertain},
     Judge{"clock-coarse", clock_coarse},
     Judge{"analysis-bounded", bounded},

@@ -144,7 +144,58 @@ PacketSpec congestion_message() {
     return spec;
 }
 
+constexpr std::uint64_t kSecondOfPause = 1'000'000'000;
+
+// Of a link: a switch with one lossless priority, and a NIC that has another plan and takes nothing.
+SamplePacket announced(bool is_switch, std::uint64_t pause) {
+    std::vector<HeaderSpec> tlvs = lldp_station(is_switch ? kSwitch : kNic, is_switch ? "Ethernet12" : "enp1s0f0");
+    tlvs.push_back(tlv(5, kind::lldp_system_name, {}, octets_of_text(is_switch ? "leaf-1" : "node-1")));
+    if (is_switch) tlvs.push_back(tlv(7, kind::lldp_capabilities, {{"lldp.tlv.system_cap", 0x14}, {"lldp.tlv.enable_system_cap", 0x14}}));
+    const std::uint64_t percent = is_switch ? 50 : 80;
+    tlvs.push_back(bridging_tlv(9, kind::dcbx_ets,
+                                {{"lldp.dcbx.feature.pg.pgid_prio3", 1},
+                                 {"lldp.dcbx.feature.pg.per0", 100 - percent},
+                                 {"lldp.dcbx.feature.pg.per1", percent},
+                                 {"lldp.dcbx.ieee.ets.tsa0", 2},
+                                 {"lldp.dcbx.ieee.ets.tsa1", 2}}));
+    tlvs.push_back(pfc_tlv(is_switch ? kLossless : kLossless | 0x10, false));
+    tlvs.push_back(bridging_tlv(12, kind::dcbx_applications, {}, octets({is_switch ? 0x63U : 0x83U, 0x12, 0xb7})));
+    return {.spec = lldp_frame(is_switch ? kSwitch : kNic, tlvs), .pause = pause};
+}
+
+// A SEND of the NIC's host, or its acknowledgment, with priority 4.
+SamplePacket of_priority_4(std::uint64_t number, bool acknowledges) {
+    constexpr std::uint64_t kHost = 0xc0000201, kPeer = 0xc0000202;
+    PacketSpec spec = transport_packet(Opcode{static_cast<std::uint8_t>(acknowledges ? 0x11 : 0x04)}, Network::roce_v2_ipv4);
+    spec.headers.insert(spec.headers.begin() + 1, {LayerKind::vlan});
+    set(spec, "eth.src", acknowledges ? kSwitch : kNic);
+    set(spec, "eth.dst", acknowledges ? kNic : kSwitch);
+    set(spec, "vlan.id", 100);
+    set(spec, "vlan.priority", 4);
+    set(spec, "ip.src", acknowledges ? kPeer : kHost);
+    set(spec, "ip.dst", acknowledges ? kHost : kPeer);
+    set(spec, "infiniband.bth.destqp", acknowledges ? 0x11 : 0x22);
+    set(spec, "infiniband.bth.psn", 0x100 + number);
+    set(spec, "infiniband.bth.a", acknowledges ? 0 : 1);
+    set(spec, "infiniband.aeth.syndrome", 0x1f);
+    set(spec, "infiniband.aeth.msn", number + 1);
+    if (!acknowledges) spec.payload.resize(256);
+    return {.spec = spec};
+}
+
 }  // namespace
+
+std::vector<SamplePacket> bridging_differs() {
+    constexpr std::uint64_t kRounds = 3, kSends = 4;
+    std::vector<SamplePacket> packets;
+    for (std::uint64_t round = 0; round < kRounds; ++round) {
+        packets.push_back(announced(true, round == 0 ? 0 : 28 * kSecondOfPause));
+        packets.push_back(announced(false, kSecondOfPause));
+        for (std::uint64_t i = 0; i < kSends; ++i)
+            for (const bool acknowledges : {false, true}) packets.push_back(of_priority_4(round * kSends + i, acknowledges));
+    }
+    return packets;
+}
 
 std::vector<SamplePacket> bridging() {
     PacketSpec leaves = lldp_frame(kNic, lldp_station(kNic, "enp1s0f0", 0));

@@ -7,5 +7,7 @@
 namespace qps::tests {
 
 [[nodiscard]] std::vector<SamplePacket> bridging();
+// A switch and a NIC of one link that announce other priorities, and RoCE packets of one that the switch may drop.
+[[nodiscard]] std::vector<SamplePacket> bridging_differs();
 
 }  // namespace qps::tests

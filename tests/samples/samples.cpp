@@ -295,7 +295,8 @@ constexpr std::array kSamples{
     Sample{"tunnels", LinkType::ethernet, tunnels},           Sample{"congestion", LinkType::ethernet, congestion},
     Sample{"cut_128", LinkType::ethernet, cut_128},           Sample{"wrong", LinkType::ethernet, wrong},
     Sample{"fabric_sweep", LinkType::erf, fabric_sweep},      Sample{"ultra_ethernet", LinkType::ethernet, ultra_ethernet},
-    Sample{"bridging", LinkType::ethernet, bridging},         Sample{"ultra_ethernet_paths", LinkType::ethernet, ultra_ethernet_paths},
+    Sample{"bridging", LinkType::ethernet, bridging},         Sample{"bridging_differs", LinkType::ethernet, bridging_differs},
+    Sample{"ultra_ethernet_paths", LinkType::ethernet, ultra_ethernet_paths},
 };
 
 void append_le32(std::vector<std::byte>& bytes, std::uint32_t value) {

@@ -112,6 +112,7 @@ void take_links(LinkReport&& links, Timeline& timeline) {
     timeline.congestion.periods_dropped = links.pauses.periods_dropped;
     timeline.congestion.packets_dropped += links.pauses.packets_dropped;
     timeline.management = std::move(links.management);
+    timeline.bridging = std::move(links.bridging);
     timeline.totals.management = links.datagrams;
 }
 

@@ -7,6 +7,7 @@ LinkReport LinkWatch::finish(const GateReport& gate) {
     pauses_.finish(gate.now_link, report.pauses);
     report.management = datagrams_.finish(gate.last.value_or(dissect::Instant{}));
     report.datagrams = management_;
+    report.bridging = bridging_.finish();
     return report;
 }
 

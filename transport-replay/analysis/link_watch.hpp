@@ -1,10 +1,11 @@
-// LinkWatch: what belongs to no pair of hosts that talk RDMA: pauses of links, management datagrams. Few packets; where there are neither,
-// no packet matters to it.
+// LinkWatch: what belongs to no pair of hosts that talk RDMA: pauses of links, what their ends announce by LLDP, management datagrams. Few
+// packets; where there are none of them, no packet matters to it.
 #pragma once
 
 #include <transport-replay/analysis/capture_gate.hpp>
 #include <transport-replay/management/management_tracker.hpp>
 #include <transport-replay/model/congestion_report.hpp>
+#include <transport-replay/tracking/bridging.hpp>
 #include <transport-replay/tracking/pauses.hpp>
 
 namespace qps::transport {
@@ -13,18 +14,23 @@ struct LinkReport {
     CongestionReport pauses;  // of it: pauses, their periods, and what was dropped of either
     ManagementReport management;
     std::uint64_t datagrams = 0;  // of management
+    BridgingReport bridging;
 };
 
 class LinkWatch {
 public:
-    // Whether follow() has anything to do with it, or with a packet that is like any other once somebody asked for a pause.
+    // Whether follow() has anything to do with it, or with a packet that is like any other once somebody asked for a pause or announced
+    // anything.
     [[nodiscard]] bool wants(const Observation& observation) const {
-        return pauses_.any() || observation.management || observation.kind == ObservationKind::pause || observation.kind == ObservationKind::pfc;
+        return pauses_.any() || bridging_.any() || observation.management || observation.kind == ObservationKind::pause ||
+               observation.kind == ObservationKind::pfc || observation.kind == ObservationKind::bridging;
     }
     // The next packet of the capture that it wants.
     void follow(const Observation& observation, const Sight& sight) {
         if (sight.handling == Handling::copy) return;
         pauses_.observe(observation);
+        // What may be another recording of a packet is not counted again.
+        if (sight.repetition == Repetition::none || observation.kind == ObservationKind::bridging) bridging_.observe(observation);
         if (!observation.management || sight.handling != Handling::follow) return;
         ++management_;
         datagrams_.observe(observation);
@@ -34,6 +40,7 @@ public:
 
 private:
     PauseTracker pauses_;
+    BridgingTracker bridging_;
     ManagementTracker datagrams_;
     std::uint64_t management_ = 0;
 };

@@ -63,6 +63,13 @@ void cnp_without_mark(const Timeline& timeline, const Emit& emit);
 void cnp_without_effect(const Timeline& timeline, const Emit& emit);
 void incast(const Timeline& timeline, const Emit& emit);
 
+// bridging.cpp: what both ends of a link announce of Data Center Bridging
+void pfc_differs(const Timeline& timeline, const Emit& emit);
+void ets_differs(const Timeline& timeline, const Emit& emit);
+void application_priority_differs(const Timeline& timeline, const Emit& emit);
+void roce_outside_pfc(const Timeline& timeline, const Emit& emit);
+void lldp_stopped(const Timeline& timeline, const Emit& emit);
+
 // collectives.cpp: groups of hosts that work in steps together
 void collective_straggler(const Timeline& timeline, const Emit& emit);
 void collective_incast(const Timeline& timeline, const Emit& emit);

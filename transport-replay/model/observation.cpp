@@ -1,5 +1,6 @@
 #include <dissect/headers/infiniband.hpp>
 #include <dissect/headers/internet.hpp>
+#include <dissect/lldp/tlvs.hpp>
 #include <dissect/ulp/fpdu.hpp>
 #include <dissect/ultra_ethernet/pds.hpp>
 #include <transport-replay/model/observation.hpp>
@@ -53,7 +54,7 @@ void clear(Observation& observation) {
     observation.pcp = kNoPcp;
     observation.vlan = observation.file = 0;
     observation.payload = {};
-    observation.datagram = false;
+    observation.datagram = observation.plain_link = false;
     observation.link_destination = 0;
     observation.acknowledgment.reset();
     observation.access.reset();
@@ -201,8 +202,25 @@ void take_ultra_ethernet(const Packet& packet, const Layer& layer, Observation& 
                                   5 * mix(read_be<std::uint64_t>(slice(bytes, 0, kHashed), kHashed / 2)) + (trimmed ? 7 : 0));
 }
 
+// Not LLDP that passes bridges, nor that of another link in a tunnel.
+bool is_of_this_link(const Packet& packet, const Observation& observation) {
+    constexpr std::uint64_t kNearestBridge = 0x0180c200000e;
+    constexpr std::size_t kBehindEthernet = 2;
+    const std::span<const Layer> layers = packet.layers();
+    return observation.link_destination == kNearestBridge && layers.size() > kBehindEthernet && layers[1].kind == LayerKind::ethernet &&
+           is_of(layers[kBehindEthernet].kind, LayerFamily::lldp) && layers[kBehindEthernet].kind != kind::cnm;
+}
+
+void take_bridging(const Packet& packet, Observation& observation) {
+    const Layer& first = packet.layers()[2];
+    observation.kind = ObservationKind::bridging;
+    observation.payload = slice(packet.frame.bytes, first.offset);
+    observation.flow.source = link_source(packet, first);
+}
+
 // Of a packet that is no RDMA: who talks to whom, so that silence can be told from a tap that does not hear a host.
 void take_hosts(const Packet& packet, Observation& observation) {
+    if (is_of_this_link(packet, observation)) return take_bridging(packet, observation);
     for (const Layer& layer : packet.layers()) {
         if (is_of(layer.kind, LayerFamily::ultra_ethernet)) return take_ultra_ethernet(packet, layer, observation);
         if (layer.fault != Fault::none) continue;
@@ -286,6 +304,7 @@ void take_transport(const Packet& packet, Observation& observation) {
     observation.flow.destination_qp = packet.dest_qp;
     observation.opcode = packet.opcode;
     observation.psn = packet.psn;
+    observation.plain_link = packet.layer_storage[1].kind == LayerKind::ethernet && packet.network_layer == (observation.pcp == kNoPcp ? 2 : 3);
     observation.ack_request = packet.ack_request;
     observation.icrc = packet.icrc.status;
     observation.icrc_found = packet.icrc.found;

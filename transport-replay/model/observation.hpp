@@ -24,6 +24,7 @@ enum class ObservationKind : std::uint8_t {
     // its PSN; payload: from its first header on; payload_length: what it carries of a message; ack_request: its kind is answered;
     // fault: trimmed where a switch cut it.
     ultra_ethernet,
+    bridging,  // LLDP to the next bridge; the source of its flow is a MAC address. payload: its TLVs
 };
 
 struct RemoteAccess {  // RETH or AtomicETH
@@ -77,6 +78,7 @@ struct alignas(64) Observation {
     bool congestion_experienced : 1 = false;  // IP ECN 3, or FECN of native InfiniBand
     bool becn : 1 = false;
     bool management : 1 = false;  // a MAD: payload is the whole datagram
+    bool plain_link : 1 = false;  // RoCE right behind Ethernet or its one VLAN tag: its PCP is what the link goes by
     std::uint8_t dscp = 0;
     std::uint8_t pcp = kNoPcp;
     std::uint8_t hops = 0;      // TTL or hop limit: differs between two taps

@@ -1,6 +1,7 @@
 // Timeline: all that was reconstructed of a capture, immutable. What reports print and views show.
 #pragma once
 
+#include <transport-replay/model/bridging_report.hpp>
 #include <transport-replay/model/capture_quality.hpp>
 #include <transport-replay/model/captured_host.hpp>
 #include <transport-replay/model/cm_attempt.hpp>
@@ -51,6 +52,7 @@ struct Timeline {
     UlpReport ulp;
     CollectiveReport collectives;
     ManagementReport management;
+    BridgingReport bridging;
     IwarpReport iwarp;
     UetReport uet;
     std::vector<Finding> findings;  // worst first

@@ -63,6 +63,7 @@ template <> inline constexpr std::uint64_t kEnd<conformance::Passive> = conforma
 template <> inline constexpr std::uint64_t kEnd<RecoveryEnd> = behind(RecoveryEnd::failed);
 template <> inline constexpr std::uint64_t kEnd<RecoveryKind> = behind(RecoveryKind::undecided);
 template <> inline constexpr std::uint64_t kEnd<RefusedAccess::Verdict> = behind(RefusedAccess::Verdict::other_key);
+template <> inline constexpr std::uint64_t kEnd<TransmissionSelection> = behind(TransmissionSelection::vendor);
 template <> inline constexpr std::uint64_t kEnd<UlpBasis> = behind(UlpBasis::user);
 template <> inline constexpr std::uint64_t kEnd<UlpEventKind> = behind(UlpEventKind::terminated);
 template <> inline constexpr std::uint64_t kEnd<OperationOutcome> = behind(OperationOutcome::unanswered);

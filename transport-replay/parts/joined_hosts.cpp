@@ -221,7 +221,7 @@ GateReport join_gates(std::span<CapturePart> captures, const SharedConnections& 
     return all;
 }
 
-// Pauses are of the links of each host. Management datagrams are told by the capture that has most of them.
+// Pauses and announcements are of the links of each host. Management datagrams are told by the capture that has most of them.
 LinkReport join_links(std::span<CapturePart> captures) {
     const auto most = std::ranges::max_element(captures, {}, [](const CapturePart& capture) { return capture.report.links.management.datagrams; });
     LinkReport all = std::move(most->report.links);
@@ -232,9 +232,13 @@ LinkReport join_links(std::span<CapturePart> captures) {
         all.pauses.periods.insert(all.pauses.periods.end(), one.periods.begin(), one.periods.end());
         all.pauses.periods_dropped += one.periods_dropped;
         all.pauses.packets_dropped += one.packets_dropped;
+        BridgingReport& announced = capture.report.links.bridging;
+        std::ranges::move(announced.links, std::back_inserter(all.bridging.links));
+        all.bridging.left_out += announced.left_out;
     }
     std::ranges::stable_sort(all.pauses.pauses, {}, [](const PauseSummary& one) { return std::tuple(one.interface, one.priority, one.sender); });
     std::ranges::stable_sort(all.pauses.periods, {}, &PausePeriod::frame);
+    std::ranges::stable_sort(all.bridging.links, {}, [](const BridgingLink& link) { return link.ends.empty() ? link.last : link.ends[0].first; });
     return all;
 }
 

@@ -1,4 +1,5 @@
 // Every row of the table of findings: a Timeline that has what it is about, and one that nearly has.
+#include <tests/support/announced_links.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/timelines.hpp>
 #include <transport-replay/findings/findings.hpp>
@@ -333,6 +334,27 @@ const std::array kProofs{
               t.congestion.incasts = {{host(2), FrameIndex{4}, {}, Duration{1000}, 8, 1 << 20, 2}};
           },
           [](T) {}},
+
+    Proof{"pfc-differs", kWarning, Party::fabric, [](T t) { announced(t, 0x08, 0x18); },
+          [](T t) { announced(t, 0x08, 0x18).ends[1].announced.pfc_willing = true, t.bridging.links[0].ends[1].repeated = 1; }},
+    Proof{"ets-differs", kNote, Party::fabric,
+          [](T t) { announced(t).ends[0].announced.shares = half_for(3), t.bridging.links[0].ends[1].announced.shares = half_for(4); },
+          [](T t) { announced(t).ends[0].announced.shares = half_for(3); }},
+    Proof{"application-priority-differs", kWarning, Party::fabric,
+          [](T t) { announced(t).ends[0].announced.roce = 0x08, t.bridging.links[0].ends[1].announced.roce = 0x10; },
+          [](T t) { announced(t).ends[0].announced.roce = 0x08, t.bridging.links[0].ends[1].announced.roce = 0x18; }},
+    Proof{"roce-outside-pfc", kWarning, Party::application,
+          [](T t) { announced(t).ends[0].outside = {{.priority = 0, .tagged = true, .packets = 7, .first = FrameIndex{4}}}; },
+          [](T t) {
+              announced(t).ends[0].outside = {{.priority = 0, .tagged = true, .packets = 7, .first = FrameIndex{4}}};
+              t.bridging.links[0].ends.emplace_back();
+          }},
+    Proof{"lldp-stopped", kNote, Party::fabric,
+          [](T t) {
+              BridgingLink& link = announced(t);
+              link.last_time = link.ends[0].last_time = Instant{241 * kSecond};
+          },
+          [](T t) { announced(t).ends[0].unseen = Duration{40 * kSecond}, t.bridging.links[0].last_time = Instant{279 * kSecond}, t.bridging.links[0].ends.pop_back(); }},
 
     Proof{"collective-straggler", kWarning, Party::application, [](T t) { waits_for(collective(t)); },
           [](T t) { collective(t).ranks[1].started_last = 3; }},

@@ -1,0 +1,303 @@
+// Judges of what the ends of a link announce by LLDP (IEEE 802.1AB, 802.1Q annex D, CEE DCBX), read here from its bytes, and of RoCE packets
+// that have none of the lossless priorities.
+#include <tests/court/judges.hpp>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+namespace qps::court {
+
+namespace {
+
+constexpr std::int64_t kASecondLong = 1'000'000'000;
+constexpr std::int64_t kTakes = 10 * kASecondLong;
+
+// One frame of LLDP to the nearest bridge.
+struct Announced {
+    std::size_t frame = 0;
+    std::int64_t time = 0, lifetime = 0;
+    std::string sender;
+    std::string station;  // bytes of its chassis and port
+    bool bridge = false, older = false;  // CEE
+    std::optional<std::uint32_t> lossless{};
+    bool lossless_willing = false, shares_willing = false, applications_willing = false;
+    std::optional<std::array<std::string, 8>> shares{}, recommended{};  // of each priority, in words
+    std::set<std::uint32_t> roce{};
+    std::map<std::uint32_t, std::set<std::uint32_t>> code_points{};
+    std::string content;  // all behind the first three TLVs
+
+    [[nodiscard]] std::int64_t until() const { return time + lifetime; }
+};
+
+std::string mac_at(const Octets& frame, std::size_t at) {
+    std::string text;
+    for (std::size_t i = 0; i < 6; ++i) text += fmt::format("{}{:02x}", i == 0 ? "" : ":", frame[at + i]);
+    return text;
+}
+
+std::string listed(const std::set<std::uint32_t>& priorities) {
+    if (priorities.empty()) return "no priority";
+    std::string text = priorities.size() == 1 ? "priority " : "priorities ";
+    std::size_t left = priorities.size();
+    for (const std::uint32_t one : priorities) text += fmt::format("{}{}", one, --left > 1 ? ", " : left == 1 ? " and " : "");
+    return text;
+}
+std::set<std::uint32_t> of_bits(std::uint32_t bits) {
+    std::set<std::uint32_t> out;
+    for (std::uint32_t i = 0; i < 8; ++i)
+        if ((bits >> i & 1U) != 0) out.insert(i);
+    return out;
+}
+
+// `classes`: of priorities; `tables`: where percents and, in IEEE, algorithms stand behind each other.
+std::array<std::string, 8> shared_out(const Octets& tlv, std::size_t classes, bool older) {
+    std::array<std::uint32_t, 8> of{};
+    for (std::size_t i = 0; i < 8; ++i) of[i] = tlv[classes + i / 2] >> (i % 2 == 0 ? 4U : 0U) & 15U;
+    std::array<std::string, 8> words;
+    for (std::size_t i = 0; i < 8; ++i) {
+        const std::uint32_t algorithm = older ? (of[i] == 15 ? 0U : 2U) : tlv[classes + 12 + of[i] % 8];
+        std::set<std::uint32_t> with;
+        for (std::uint32_t k = 0; k < 8; ++k)
+            if (of[k] == of[i]) with.insert(k);
+        words[i] = algorithm == 0   ? "strict priority"
+                   : algorithm == 1 ? "a credit-based shaper"
+                   : algorithm != 2 ? "an algorithm of its vendor"
+                                    : fmt::format("{} % of the bandwidth{}", tlv[classes + 4 + of[i] % 8],
+                                                  with.size() == 1 ? "" : fmt::format(" for {} together", listed(with)));
+    }
+    return words;
+}
+
+void read_older(const Octets& tlv, Announced& out) {
+    out.older = true;
+    for (std::size_t at = 6; at + 6 <= tlv.size();) {
+        const std::size_t length = (number_at(tlv, at, 2) & 511U) + 2;
+        const Octets one(tlv.begin() + static_cast<std::ptrdiff_t>(at), tlv.begin() + static_cast<std::ptrdiff_t>(std::min(at + length, tlv.size())));
+        at += length;
+        const unsigned type = one[0] >> 1U;
+        if (one.size() < 6 || (one[4] & 0x80U) == 0) continue;
+        const bool willing = (one[4] & 0x40U) != 0;
+        if (type == 2 && one.size() >= 19) out.shares = shared_out(one, 6, true), out.shares_willing = willing;
+        if (type == 3 && one.size() >= 8) out.lossless = one[6], out.lossless_willing = willing;
+        if (type != 4) continue;
+        out.applications_willing = willing;
+        for (std::size_t entry = 6; entry + 6 <= one.size(); entry += 6)
+            if (number_at(one, entry, 2) == 4791 && (one[entry + 2] & 3U) == 1) out.roce.merge(of_bits(one[entry + 5]));
+    }
+}
+
+void read_newer(const Octets& tlv, Announced& out) {
+    const bool willing = tlv.size() > 6 && (tlv[6] & 0x80U) != 0;
+    if (tlv[5] == 9 && tlv.size() >= 27) out.shares = shared_out(tlv, 7, false), out.shares_willing = willing;
+    if (tlv[5] == 10 && tlv.size() >= 27) out.recommended = shared_out(tlv, 7, false);
+    if (tlv[5] == 11 && tlv.size() >= 8) out.lossless = tlv[7], out.lossless_willing = willing;
+    if (tlv[5] != 12) return;
+    for (std::size_t entry = 7; entry + 3 <= tlv.size(); entry += 3) {
+        const std::uint32_t priority = tlv[entry] >> 5U, selector = tlv[entry] & 7U, protocol = number_at(tlv, entry + 1, 2);
+        if ((selector == 3 || selector == 4) && protocol == 4791) out.roce.insert(priority);
+        if (selector == 5) out.code_points[protocol].insert(priority);
+    }
+}
+
+std::optional<Announced> read_announced(const Record& record, std::size_t frame) {
+    const Octets& bytes = record.bytes;
+    if (bytes.size() < 30 || mac_at(bytes, 0) != "01:80:c2:00:00:0e" || number_at(bytes, 12, 2) != 0x88cc) return {};
+    Announced out;
+    out.frame = frame;
+    out.time = record.time;
+    out.sender = mac_at(bytes, 6);
+    std::size_t number = 0;
+    for (std::size_t at = 14; at + 2 <= bytes.size(); ++number) {
+        const std::size_t length = (number_at(bytes, at, 2) & 511U) + 2;
+        if (at + length > bytes.size()) return {};
+        const Octets tlv(bytes.begin() + static_cast<std::ptrdiff_t>(at), bytes.begin() + static_cast<std::ptrdiff_t>(at + length));
+        at += length;
+        const unsigned type = tlv[0] >> 1U;
+        if (type == 0) break;
+        (number < 2 ? out.station : out.content).append(tlv.begin(), tlv.end());
+        if (type == 3) out.lifetime = number_at(tlv, 2, 2) * kASecondLong;
+        if (type == 7 && tlv.size() >= 6) out.bridge = (number_at(tlv, 4, 2) & 4U) != 0;
+        if (type != 127 || tlv.size() < 6) continue;
+        if (number_at(tlv, 2, 3) == 0x0080c2) read_newer(tlv, out);
+        if (number_at(tlv, 2, 3) == 0x001b21 && tlv[5] == 2) read_older(tlv, out);
+    }
+    return out;
+}
+
+std::vector<Announced> all_of(const Recording& recording) {
+    std::vector<Announced> out;
+    for (std::size_t i = 0; i < recording.records.size(); ++i)
+        if (auto one = read_announced(recording.records[i], i + 1)) out.push_back(std::move(*one));
+    return out;
+}
+
+// The last words of an end, and how long it has said the same.
+struct LastWords {
+    Announced said;
+    std::int64_t since = 0;
+    std::vector<std::int64_t> times;  // of those that say the same
+};
+std::optional<LastWords> last_of(const std::vector<Announced>& all, const std::string& sender) {
+    std::optional<LastWords> last;
+    for (const Announced& one : all) {
+        if (one.sender != sender) continue;
+        if (!last || last->said.content != one.content || one.time > last->said.until()) last = LastWords{one, one.time, {}};
+        last->said = one;
+        last->times.push_back(one.time);
+    }
+    return last;
+}
+
+const std::string kEnd = "((?:[0-9a-f]{2}:){5}[0-9a-f]{2})(?: \\([^ ()]+\\))?";
+
+// What a finding of two ends rests on.
+struct Both {
+    LastWords a, b;  // as the sentence names them
+};
+std::optional<Both> both_of(Hearing& hearing, const std::string& a, const std::string& b) {
+    const auto all = all_of(hearing.recording());
+    std::set<std::string> senders, stations;
+    for (const Announced& one : all) senders.insert(one.sender), stations.insert(one.sender + one.station);
+    hearing.expect(senders.size() == 2 && stations.size() == 2, "more than two announce there");
+    auto first = last_of(all, a), second = last_of(all, b);
+    if (!first || !second) return hearing.object("one of them announces nothing"), std::nullopt;
+    hearing.expect(first->said.bridge != second->said.bridge, "not a bridge and a station");
+    hearing.expect(first->said.older == second->said.older, "of two dialects");
+    hearing.expect(first->said.time <= second->said.until() && second->said.time <= first->said.until(), "not at the same time");
+    bool proven = false;
+    for (const std::size_t frame : hearing.claim().frames) proven |= frame == first->said.frame || frame == second->said.frame;
+    hearing.expect(proven, "its evidence has none of their last words");
+    return Both{std::move(*first), std::move(*second)};
+}
+
+// "neither is willing", or who is and went on.
+void whether_it_lasts(Hearing& hearing, const Both& both, bool a_willing, bool b_willing) {
+    if (hearing.take("neither is willing to take the other's")) return hearing.expect(!a_willing && !b_willing, "one of them is willing");
+    const auto said = hearing.must_say(kEnd + " is willing to take the other's, but repeated its own " + kTimes + " within " + kQuantity);
+    if (!said) return;
+    const bool is_a = (*said)[1] == both.a.said.sender;
+    const LastWords &taker = is_a ? both.a : both.b, &other = is_a ? both.b : both.a;
+    hearing.expect(is_a ? a_willing : b_willing, "it is not willing");
+    hearing.expect(!a_willing || !b_willing || taker.said.sender > other.said.sender, "the other end would have to take");
+    hearing.expect(!taker.said.older, "CEE announces what is wished for");
+    const auto after = std::ranges::count_if(taker.times, [&](std::int64_t time) { return time > other.since && time > taker.since; });
+    hearing.equal("repeated", count_of((*said)[2]).value_or(0), static_cast<std::uint64_t>(after));
+    hearing.equal("within", (*said)[3], static_cast<double>(taker.said.time - other.since));
+    hearing.expect(after >= 2 && taker.said.time - other.since >= kTakes, "it had no time to take it");
+}
+
+void lossless(Hearing& hearing) {
+    const auto said = hearing.must_say("^" + kEnd + " announces PFC for ((?:no )?priorit[a-z0-9, ]+?), and its link partner " + kEnd +
+                                       " for ((?:no )?priorit[a-z0-9, ]+?), on interface 0");
+    if (!said) return;
+    const auto both = both_of(hearing, (*said)[1], (*said)[3]);
+    if (!both) return;
+    const LastWords &a = both->a, &b = both->b;
+    if (!a.said.lossless || !b.said.lossless) return hearing.object("one of them says nothing of PFC");
+    hearing.expect((*said)[2] == listed(of_bits(*a.said.lossless)), "the first announces other priorities");
+    hearing.expect((*said)[4] == listed(of_bits(*b.said.lossless)), "the second announces other priorities");
+    hearing.expect(*a.said.lossless != *b.said.lossless, "they announce the same");
+    whether_it_lasts(hearing, *both, a.said.lossless_willing, b.said.lossless_willing);
+}
+
+void shares(Hearing& hearing) {
+    const std::string share = "((?:\\d+ %|a |an |strict )[^;]*?)";
+    const auto said = hearing.must_say("^For priority (\\d) " + kEnd + " (announces|recommends) " + share + ", and its link partner " + kEnd + " announces " +
+                                       share + ", on interface 0; (\\d) priorit(?:y|ies) differs?");
+    if (!said) return;
+    const auto both = both_of(hearing, (*said)[2], (*said)[5]);
+    if (!both) return;
+    const bool advised = (*said)[3] == "recommends";
+    const auto& theirs = advised ? both->a.said.recommended : both->a.said.shares;
+    const auto& own = both->b.said.shares;
+    if (!theirs || !own) return hearing.object("one of them says nothing of ETS");
+    const std::size_t priority = std::stoul((*said)[1]);
+    if (priority > 7) return hearing.object("there is no such priority");
+    hearing.expect((*theirs)[priority] == (*said)[4], "the first says: " + (*theirs)[priority]);
+    hearing.expect((*own)[priority] == (*said)[6], "the second says: " + (*own)[priority]);
+    std::uint64_t differ = 0;
+    for (std::size_t i = 0; i < 8; ++i) differ += (*theirs)[i] != (*own)[i] ? 1U : 0U;
+    hearing.equal("priorities that differ", std::stoul((*said)[7]), differ);
+    whether_it_lasts(hearing, *both, !advised && both->a.said.shares_willing, both->b.said.shares_willing);
+}
+
+void applications(Hearing& hearing) {
+    const auto said = hearing.must_say("^" + kEnd + " announces (priorit[a-z0-9, ]+?) for RoCEv2 \\(UDP port 4791\\), and its link partner " + kEnd +
+                                       " (priorit[a-z0-9, ]+?), on interface 0");
+    if (!said) return;
+    const auto both = both_of(hearing, (*said)[1], (*said)[3]);
+    if (!both) return;
+    hearing.expect((*said)[2] == listed(both->a.said.roce), "the first announces other priorities");
+    hearing.expect((*said)[4] == listed(both->b.said.roce), "the second announces other priorities");
+    for (const std::uint32_t one : both->a.said.roce) hearing.expect(!both->b.said.roce.contains(one), "they have one in common");
+    if (hearing.take("neither is willing to take the other's"))
+        return hearing.expect(both->a.said.older && !both->a.said.applications_willing && !both->b.said.applications_willing, "they may be willing");
+    const auto lasts = hearing.must_say("the latter repeated it " + kTimes + " within " + kQuantity);
+    if (!lasts) return;
+    const auto after = std::ranges::count_if(both->b.times, [&](std::int64_t time) { return time > both->a.since && time > both->b.since; });
+    hearing.equal("repeated", count_of((*lasts)[1]).value_or(0), static_cast<std::uint64_t>(after));
+    hearing.equal("within", (*lasts)[2], static_cast<double>(both->b.said.time - both->a.since));
+    hearing.expect(after >= 2 && both->b.said.time - both->a.since >= kTakes, "it had no time to take it");
+}
+
+// Packets by priority and DSCP, of which the end announced that no priority that they may have is lossless.
+void outside(Hearing& hearing) {
+    const auto said = hearing.must_say("^" + kEnd + " announces PFC for (priorit[a-z0-9, ]+?) on interface 0, but " + kNumber +
+                                       " RoCE packets? there (?:is|are) of priority (\\d) \\(by (?:PCP, with DSCP (\\d+)|DSCP (\\d+), as it maps it)\\)");
+    if (!said) return;
+    const auto all = all_of(hearing.recording());
+    std::uint64_t named = 0, others = 0;
+    const bool tagged = !(*said)[5].empty();
+    const auto dscp = static_cast<std::uint32_t>(std::stoul((*said)[tagged ? 5 : 6])), priority = static_cast<std::uint32_t>(std::stoul((*said)[4]));
+    std::optional<Announced> now;
+    for (const Wire& wire : hearing.wires()) {
+        now.reset();
+        for (const Announced& one : all)
+            if (one.sender == (*said)[1] && one.frame < wire.frame) now = one;
+        if (!now || now->lossless.value_or(0) == 0 || wire.time > now->until() || wire.cnp() || wire.management()) continue;
+        std::set<std::uint32_t> possible;
+        if (const auto mapped = now->code_points.find(wire.dscp()); mapped != now->code_points.end()) possible = mapped->second;
+        if (wire.priority && (!possible.empty() || wire.dscp() == 0)) possible.insert(*wire.priority);
+        else if (wire.priority) continue;
+        if (possible.empty() || std::ranges::any_of(possible, [&](std::uint32_t one) { return (*now->lossless >> one & 1U) != 0; })) continue;
+        const bool this_one = wire.dscp() == dscp && wire.priority.has_value() == tagged && (tagged ? *wire.priority : *possible.begin()) == priority;
+        (this_one ? named : others) += 1;
+    }
+    const auto last = last_of(all, (*said)[1]);
+    hearing.expect(last && listed(of_bits(last->said.lossless.value_or(0))) == (*said)[2], "it announces other priorities");
+    hearing.equal("packets", count_of((*said)[3]).value_or(0), named);
+    const auto rest = hearing.take("and " + kNumber + " of others");
+    hearing.equal("packets of others", rest ? count_of((*rest)[1]).value_or(0) : 0, others);
+}
+
+void stopped(Hearing& hearing) {
+    const auto said = hearing.must_say("^" + kEnd + " announced on interface 0 (?:that it stops \\(time to live (0)\\)|its configuration for " + kQuantity +
+                                       " at a time), and nothing more in the " + kQuantity + " that the capture goes on there");
+    if (!said) return;
+    const auto last = last_of(all_of(hearing.recording()), (*said)[1]);
+    if (!last) return hearing.object("it announces nothing");
+    const auto& records = hearing.recording().records;
+    const std::int64_t silence = records.back().time - last->said.time;
+    hearing.equal("silence", (*said)[4], static_cast<double>(silence));
+    if (!(*said)[2].empty()) hearing.expect(last->said.lifetime == 0, "it does not say so");
+    else hearing.equal("time to live", (*said)[3], static_cast<double>(last->said.lifetime));
+    std::int64_t heard = silence;
+    for (std::size_t i = last->said.frame; i < records.size(); ++i)
+        if (const std::int64_t still = records[i].time - records[i - 1].time; still > 30 * kASecondLong) heard -= still;
+    hearing.expect(heard > last->said.lifetime, "it still had time");
+}
+
+constexpr std::array kBridgingJudges{
+    Judge{"pfc-differs", lossless},     Judge{"ets-differs", shares},   Judge{"application-priority-differs", applications},
+    Judge{"roce-outside-pfc", outside}, Judge{"lldp-stopped", stopped},
+};
+
+}  // namespace
+
+std::span<const Judge> bridging_judges() { return kBridgingJudges; }
+
+}  // namespace qps::court

@@ -1,0 +1,232 @@
+// Findings about Data Center Bridging: what switch and NIC of a link announce by LLDP, and RoCE packets that do not fit to it.
+//
+// LLDP to the nearest bridge never leaves its link, so two stations heard on one interface are its ends, if one of them is a bridge and no
+// third one is heard. A willing end takes the configuration of the other end, and announces it from then on (IEEE 802.1Q 38.4.2): it
+// has time for that. CEE announces what is wished for, not what is in force: only where nobody is willing, a difference stays one.
+#include <transport-replay/findings/draw.hpp>
+#include <transport-replay/model/timeline.hpp>
+#include <transport-replay/report/words.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <functional>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace qps::transport::draw {
+
+namespace {
+
+using dissect::Duration;
+using dissect::Instant;
+using namespace words;
+
+constexpr Duration kTimeToTake{10'000'000'000};  // 10 s; a change is announced within one (802.1AB 9.2.5.7)
+constexpr std::uint64_t kRepeatedOften = 2;      // after the other end announced its own
+
+struct LinkEnds {
+    const BridgingLink& link;
+    const BridgingEnd& bridge;
+    const BridgingEnd& station;
+
+    [[nodiscard]] const BridgingEnd& other(const BridgingEnd& end) const { return &end == &bridge ? station : bridge; }
+};
+
+bool holds_at(const BridgingEnd& end, Instant time) { return end.lifetime != Duration{} && time <= end.last_time + end.lifetime; }
+
+// Links whose two ends announced something that held at the same time.
+template <class Each>
+void each_link(const Timeline& timeline, Each each) {
+    for (const BridgingLink& link : timeline.bridging.links) {
+        if (link.ends.size() != 2 || link.ends[0].sender == link.ends[1].sender) continue;
+        const BridgingEnd &a = link.ends[0], &b = link.ends[1];
+        if (!a.announced.whole || !b.announced.whole || a.announced.bridge == b.announced.bridge || a.announced.cee != b.announced.cee) continue;
+        if (!holds_at(a, b.last_time) || !holds_at(b, a.last_time)) continue;
+        each(a.announced.bridge ? LinkEnds{link, a, b} : LinkEnds{link, b, a});
+    }
+}
+
+// "02:00:00:00:00:f1 (leaf-1)".
+std::string end_text(const BridgingEnd& end) {
+    constexpr std::size_t kMost = 32;
+    std::string name = end.name.substr(0, kMost);
+    for (char& c : name)
+        if (c <= ' ' || c > '~' || c == '(' || c == ')') c = '_';
+    while (name.ends_with('.')) name.pop_back();
+    return name.empty() ? text(end.sender) : fmt::format("{} ({})", text(end.sender), name);
+}
+
+// "priority 3", "priorities 3, 4 and 6", "no priority".
+std::string priorities_text(PriorityBits priorities) {
+    if (priorities == 0) return "no priority";
+    std::string list;
+    int left = std::popcount(priorities);
+    const std::string_view noun = left == 1 ? "priority" : "priorities";
+    for (unsigned priority = 0; priority < kLinkPriorities; ++priority) {
+        if ((priorities >> priority & 1U) == 0) continue;
+        list += fmt::format("{}{}", priority, left > 2 ? ", " : left == 2 ? " and " : "");
+        --left;
+    }
+    return fmt::format("{} {}", noun, list);
+}
+
+std::string share_text(const PriorityShares::Share& share) {
+    switch (share.selection) {
+        case TransmissionSelection::strict: return "strict priority";
+        case TransmissionSelection::credit_based: return "a credit-based shaper";
+        case TransmissionSelection::vendor: return "an algorithm of its vendor";
+        case TransmissionSelection::enhanced: break;
+    }
+    const bool alone = std::has_single_bit(share.with);
+    return fmt::format("{} %{}", share.percent, alone ? " of the bandwidth" : fmt::format(" of the bandwidth for {} together", priorities_text(share.with)));
+}
+
+std::vector<dissect::FrameIndex> evidence_of(const LinkEnds& ends) {
+    return {ends.bridge.since, ends.bridge.last, ends.station.since, ends.station.last};
+}
+
+// How a difference stays one: "neither is willing to take the other's", "... is willing to take it, and repeated its own twice within 60 s";
+// nothing where it may pass. `taker` would take the other's; nobody where it is null.
+std::optional<std::string> lasting(const LinkEnds& ends, const BridgingEnd* taker) {
+    if (taker == nullptr) return "neither is willing to take the other's";
+    const Duration since = taker->last_time - ends.other(*taker).since_time;
+    if (ends.bridge.announced.cee || taker->repeated < kRepeatedOften || since < kTimeToTake) return std::nullopt;
+    return fmt::format("{} is willing to take the other's, but repeated its own {} within {}", text(taker->sender), times(taker->repeated),
+                       duration_text(since));
+}
+
+// Who takes the configuration of the other end: of two that are willing the one with the higher address (38.4.2).
+const BridgingEnd* taker_of(const LinkEnds& ends, bool bridge_willing, bool station_willing) {
+    if (bridge_willing && station_willing) return ends.bridge.sender > ends.station.sender ? &ends.bridge : &ends.station;
+    return bridge_willing ? &ends.bridge : station_willing ? &ends.station : nullptr;
+}
+
+std::string on_interface(const LinkEnds& ends) { return fmt::format("on interface {}", std::to_underlying(ends.link.interface)); }
+
+// What both ends share out differently: of how many priorities, and of which one that shares with the fewest others.
+struct SharesDiffer {
+    unsigned priority = 0;
+    unsigned count = 0;
+};
+SharesDiffer compare(const PriorityShares& one, const PriorityShares& other) {
+    SharesDiffer found;
+    int fewest = 0;
+    for (unsigned priority = 0; priority < kLinkPriorities; ++priority) {
+        if (one.of[priority] == other.of[priority]) continue;
+        const int sharing = std::popcount(one.of[priority].with) + std::popcount(other.of[priority].with);
+        if (found.count++ != 0 && sharing >= fewest) continue;
+        found.priority = priority;
+        fewest = sharing;
+    }
+    return found;
+}
+
+void emit_shares(const LinkEnds& ends, const BridgingEnd& said, const PriorityShares& theirs, std::string_view verb, const BridgingEnd& end,
+                 const std::string& lasts, const Emit& emit) {
+    const SharesDiffer differ = compare(theirs, *end.announced.shares);
+    emit({.party = Party::fabric,
+          .packets = evidence_of(ends),
+          .summary = fmt::format("For priority {} {} {} {}, and its link partner {} announces {}, {}; {} differ{}; {}.", differ.priority, end_text(said),
+                                 verb, share_text(theirs.of[differ.priority]), end_text(end), share_text(end.announced.shares->of[differ.priority]),
+                                 on_interface(ends), counted(differ.count, "priority"), differ.count == 1 ? "s" : "", lasts),
+          .advice = "Compare ETS of both (`mlnx_qos -i DEV` or `dcb ets show dev DEV`, the QoS policy of the port), or let the NIC be willing."});
+}
+
+}  // namespace
+
+void pfc_differs(const Timeline& timeline, const Emit& emit) {
+    each_link(timeline, [&](const LinkEnds& ends) {
+        const BridgingAnnouncement &bridge = ends.bridge.announced, &station = ends.station.announced;
+        if (!bridge.pfc || !station.pfc || bridge.pfc == station.pfc) return;
+        const auto lasts = lasting(ends, taker_of(ends, bridge.pfc_willing, station.pfc_willing));
+        if (!lasts) return;
+        emit({.party = Party::fabric,
+              .packets = evidence_of(ends),
+              .summary = fmt::format("{} announces PFC for {}, and its link partner {} for {}, {}; {}.", end_text(ends.bridge),
+                                     priorities_text(*bridge.pfc), end_text(ends.station), priorities_text(*station.pfc), on_interface(ends), *lasts),
+              .advice = "Enable PFC for the same priorities at both (`mlnx_qos -i DEV --pfc` or `dcb pfc set dev DEV`, the PFC profile of the port): "
+                        "where one lacks it, that priority loses packets."});
+    });
+}
+
+void ets_differs(const Timeline& timeline, const Emit& emit) {
+    each_link(timeline, [&](const LinkEnds& ends) {
+        for (const BridgingEnd* end : {&ends.station, &ends.bridge}) {
+            const BridgingEnd& partner = ends.other(*end);
+            const BridgingAnnouncement &own = end->announced, &theirs = partner.announced;
+            if (!own.shares || !own.shares_willing || !theirs.recommended || *own.shares == *theirs.recommended) continue;
+            if (const auto lasts = lasting(ends, end)) emit_shares(ends, partner, *theirs.recommended, "recommends", *end, *lasts, emit);
+        }
+        const BridgingAnnouncement &bridge = ends.bridge.announced, &station = ends.station.announced;
+        if (!bridge.shares || !station.shares || bridge.shares == station.shares || bridge.shares_willing || station.shares_willing) return;
+        if (const auto lasts = lasting(ends, nullptr)) emit_shares(ends, ends.bridge, *bridge.shares, "announces", ends.station, *lasts, emit);
+    });
+}
+
+void application_priority_differs(const Timeline& timeline, const Emit& emit) {
+    each_link(timeline, [&](const LinkEnds& ends) {
+        const BridgingAnnouncement &bridge = ends.bridge.announced, &station = ends.station.announced;
+        if (bridge.roce == 0 || station.roce == 0 || (bridge.roce & station.roce) != 0) return;
+        // IEEE has no willing bit here: either may take that of the other.
+        const bool willing = !bridge.cee || station.applications_willing || bridge.applications_willing;
+        const Duration since = ends.station.last_time - ends.bridge.since_time;
+        if (willing && (bridge.cee || ends.station.repeated < kRepeatedOften || since < kTimeToTake)) return;
+        const std::string lasts = willing ? fmt::format("the latter repeated it {} within {}", times(ends.station.repeated), duration_text(since))
+                                          : std::string("neither is willing to take the other's");
+        emit({.party = Party::fabric,
+              .packets = evidence_of(ends),
+              .summary = fmt::format("{} announces {} for RoCEv2 (UDP port 4791), and its link partner {} {}, {}; {}.", end_text(ends.bridge),
+                                     priorities_text(bridge.roce), end_text(ends.station), priorities_text(station.roce), on_interface(ends), lasts),
+              .advice = "Map RoCEv2 to one priority at both (`dcb app show dev DEV`, the QoS map of the port), and give it PFC if it is to be lossless."});
+    });
+}
+
+void roce_outside_pfc(const Timeline& timeline, const Emit& emit) {
+    for (const BridgingLink& link : timeline.bridging.links) {
+        if (link.ends.size() > 2) continue;  // of which link, nobody knows
+        for (const BridgingEnd& end : link.ends) {
+            if (end.outside.empty()) continue;
+            const OutsidePfc& most = *std::ranges::max_element(end.outside, {}, &OutsidePfc::packets);
+            std::uint64_t all = end.outside_left_out;
+            std::vector<dissect::FrameIndex> packets{end.first, end.since, most.first};
+            for (const OutsidePfc& one : end.outside) {
+                all += one.packets;
+                if (packets.size() < kMaxEvidence) packets.push_back(one.first);
+            }
+            const std::string how = most.tagged ? fmt::format("by PCP, with DSCP {}", most.dscp) : fmt::format("by DSCP {}, as it maps it", most.dscp);
+            const std::string rest = all == most.packets ? "" : fmt::format(", and {} of others", grouped(all - most.packets));
+            emit({.party = Party::application,
+                  .packets = std::move(packets),
+                  .count = all,
+                  .summary = fmt::format("{} announces PFC for {} on interface {}, but {} there {} of priority {} ({}){}.", end_text(end),
+                                         priorities_text(end.announced.pfc.value_or(0)), std::to_underlying(link.interface),
+                                         counted(most.packets, "RoCE packet"), most.packets == 1 ? "is" : "are", most.priority, how, rest),
+                  .advice = "Let the senders use a lossless priority (traffic class or ToS of the queue pairs, `cma_roce_tos`, the egress map of the VLAN), or "
+                            "give theirs PFC at both ends."});
+        }
+    }
+}
+
+void lldp_stopped(const Timeline& timeline, const Emit& emit) {
+    for (const BridgingLink& link : timeline.bridging.links) {
+        if (link.unreadable != 0) continue;  // perhaps from it
+        for (const BridgingEnd& end : link.ends) {
+            const Duration since = link.last_time - end.last_time;
+            const bool told = end.lifetime == Duration{};
+            const Duration seen = since - end.unseen;
+            if (!told && seen <= end.lifetime) continue;
+            if (told && (end.frames < 2 || seen < kTimeToTake)) continue;  // it announced nothing before, or may only begin anew
+            const std::string how = told ? std::string("that it stops (time to live 0)")
+                                         : fmt::format("its configuration for {} at a time", duration_text(end.lifetime));
+            emit({.party = Party::fabric,
+                  .packets = {end.first, end.since, end.last, link.last},
+                  .summary = fmt::format("{} announced on interface {} {}, and nothing more in the {} that the capture goes on there.", end_text(end),
+                                         std::to_underlying(link.interface), how, duration_text(since)),
+                  .advice = "Look whether its LLDP agent still runs (`systemctl status lldpad`, `mlnx_qos -i DEV`, LLDP of the port): a NIC that took "
+                            "PFC and ETS of the switch falls back to its own."});
+        }
+    }
+}
+
+}  // namespace qps::transport::draw

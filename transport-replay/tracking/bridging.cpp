@@ -1,0 +1,174 @@
+#include <transport-replay/tracking/bridging.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace qps::transport {
+
+using namespace dissect;
+
+namespace {
+
+Instant end_of(const BridgingEnd& end) { return end.last_time + end.lifetime; }
+
+// Whether what it announced last holds at that time.
+bool holds(const BridgingEnd& end, Instant now) { return end.announced.whole && end.lifetime != Duration{} && now <= end_of(end); }
+bool has_lossless(const BridgingEnd& end) { return end.announced.pfc.value_or(0) != 0; }
+
+// The priorities that a packet may have in a switch or NIC that announced this; 0: nobody can tell. Whether it goes by VLAN tags or by
+// DSCPs is not announced, so a tag alone says nothing where the DSCP may be meant: where it is not 0.
+PriorityBits priorities_of(const BridgingAnnouncement& announced, std::size_t pcp, std::size_t dscp) {
+    const PriorityBits mapped = announced.dscp[dscp];
+    if (pcp == kLinkPriorities) return mapped;
+    if (mapped == 0 && dscp != 0) return 0;
+    return static_cast<PriorityBits>(mapped | 1U << pcp);
+}
+
+void add_outside(BridgingEnd& end, const OutsidePfc& packets) {
+    const auto same = [&](const OutsidePfc& one) {
+        return one.priority == packets.priority && one.dscp == packets.dscp && one.tagged == packets.tagged;
+    };
+    const auto found = std::ranges::find_if(end.outside, same);
+    if (found != end.outside.end()) found->packets += packets.packets;
+    else if (end.outside.size() < kMaxOutsidePfc) end.outside.push_back(packets);
+    else end.outside_left_out += packets.packets;
+}
+
+}  // namespace
+
+BridgingTracker::Link* BridgingTracker::link_of(const Observation& observation) {
+    const auto same = [&](const Link& link) {
+        return link.report.interface == observation.interface && link.report.file == observation.file;
+    };
+    const auto found = std::ranges::find_if(links_, same);
+    if (found != links_.end()) return &*found;
+    if (observation.kind != ObservationKind::bridging) return nullptr;
+    if (links_.size() >= kMaxBridgingLinks) {
+        ++left_out_;
+        return nullptr;
+    }
+    Link& link = links_.emplace_back();
+    link.report.file = observation.file;
+    link.report.interface = observation.interface;
+    link.report.last_time = observation.time;
+    return &link;
+}
+
+void BridgingTracker::take(const Observation& observation) {
+    if (!observation.has_time) return;
+    Link* link = link_of(observation);
+    if (link == nullptr) return;
+    const Duration still = observation.time - link->report.last_time;
+    if (still > kLinkBreak)
+        for (BridgingEnd& end : link->report.ends) end.unseen = end.unseen + still;
+    if (observation.time >= link->report.last_time) {
+        link->report.last_time = observation.time;
+        link->report.last = observation.frame;
+    }
+    if (!link->cells.empty() && observation.time > link->expiry) {
+        judge_packets(*link);
+        await(*link, observation.time);
+    }
+    if (observation.kind == ObservationKind::bridging) take_announcement(*link, observation);
+    else if (!link->cells.empty()) take_packet(*link, observation);
+}
+
+void BridgingTracker::take_announcement(Link& link, const Observation& observation) {
+    auto said = read_announcement(observation.payload);
+    if (!said) {
+        ++link.report.unreadable;
+        return;
+    }
+    if (observation.cut || observation.fault != Fault::none) said->content.whole = false;
+    auto& ends = link.report.ends;
+    const auto same = [&](const BridgingEnd& end) { return end.sender == observation.flow.source && end.station == said->station; };
+    auto end = std::ranges::find_if(ends, same);
+    if (end == ends.end()) {
+        if (ends.size() >= kMaxBridgingEnds) {
+            ++left_out_;
+            return;
+        }
+        end = ends.emplace(ends.end());
+        end->sender = observation.flow.source;
+        end->station = said->station;
+        end->first = observation.frame;
+    }
+    say(link, *end, std::move(*said), observation);
+}
+
+void BridgingTracker::say(Link& link, BridgingEnd& end, LldpAnnouncement&& said, const Observation& observation) {
+    const bool stops = said.lifetime == Duration{};
+    const bool held = end.lifetime != Duration{} && observation.time <= end_of(end);
+    const bool again = held && !stops && end.announced == said.content;
+    if (!again) judge_packets(link);
+    ++end.frames;
+    end.last = observation.frame;
+    end.last_time = observation.time;
+    end.lifetime = said.lifetime;
+    end.unseen = {};
+    if (!said.name.empty()) end.name = std::move(said.name);
+    if (again) {
+        ++end.same;
+        ++end.repeated;
+    } else {
+        for (BridgingEnd& each : link.report.ends) each.repeated = 0;
+        end.since = observation.frame;
+        end.since_time = observation.time;
+        end.same = 1;
+        if (!stops) end.announced = said.content;
+    }
+    await(link, observation.time);
+}
+
+// CNPs and management datagrams need no lossless class.
+void BridgingTracker::take_packet(Link& link, const Observation& observation) {
+    if (observation.kind != ObservationKind::transport || !observation.plain_link || observation.management) return;
+    if (info(observation.opcode).verb == Verb::notify || observation.dscp >= kCodePoints) return;
+    const std::size_t pcp = observation.pcp < kLinkPriorities ? observation.pcp : kLinkPriorities;
+    Cell& cell = link.cells[pcp * kCodePoints + observation.dscp];
+    if (cell.packets++ == 0) cell.first = observation.frame;
+}
+
+// Of all packets since what the ends announce changed: for which of them no possible priority has PFC.
+void BridgingTracker::judge_packets(Link& link) {
+    for (std::size_t place = 0; place < link.cells.size(); ++place) {
+        Cell& cell = link.cells[place];
+        if (cell.packets == 0) continue;
+        const std::size_t pcp = place / kCodePoints, dscp = place % kCodePoints;
+        for (BridgingEnd& end : link.report.ends) {
+            if (!holds(end, end.last_time) || !has_lossless(end) || end_of(end) < link.expiry) continue;
+            const PriorityBits possible = priorities_of(end.announced, pcp, dscp);
+            if (possible == 0 || (possible & *end.announced.pfc) != 0) continue;
+            const bool tagged = pcp != kLinkPriorities;
+            const auto priority = tagged ? pcp : static_cast<std::size_t>(std::countr_zero(possible));
+            add_outside(end, {static_cast<std::uint8_t>(priority), static_cast<std::uint8_t>(dscp), tagged, cell.packets, cell.first});
+        }
+        cell = {};
+    }
+}
+
+// Packets are counted as long as what an end announced holds that has a lossless class.
+void BridgingTracker::await(Link& link, Instant now) {
+    std::optional<Instant> next;
+    for (const BridgingEnd& end : link.report.ends)
+        if (holds(end, now) && has_lossless(end)) next = std::min(next.value_or(end_of(end)), end_of(end));
+    if (!next) {
+        link.cells.clear();
+        return;
+    }
+    link.cells.resize(kCodePoints * (kLinkPriorities + 1));
+    link.expiry = *next;
+}
+
+BridgingReport BridgingTracker::finish() {
+    BridgingReport report;
+    for (Link& link : links_) {
+        judge_packets(link);
+        report.links.push_back(std::move(link.report));
+    }
+    report.left_out = left_out_;
+    return report;
+}
+
+}  // namespace qps::transport
