@@ -37,20 +37,27 @@ struct Reading {
     bool again = false;    // what is wrong with the inputs was said
     PartOf part{};         // which pairs of hosts are followed
     PartReport* report = nullptr;  // where they go; nothing: a timeline is concluded
+    std::uint64_t told = 0;  // packets of which the listener has heard, and what they ended
 };
 
 // The analysis of all inputs, and who listens to it.
 class Analyst {
 public:
-    Analyst(const Options& options, const Listening& listening, AnalysisSettings known, std::size_t lanes, bool part)
-        : options_(options), listening_(listening), analysis_(settings(std::move(known)), lanes, listening.packet || listening.placed, part) {}
+    Analyst(const Options& options, const Listening& listening, Reading& reading)
+        : options_(options),
+          listening_(listening),
+          analysis_(settings(std::move(reading.known)), reading.lanes, listening.packet || listening.placed, reading.report != nullptr,
+                    listening.lanes ? listening.lanes(reading.lanes) : std::vector<LaneListener>{}),
+          told_(reading.told) {}
     Analyst(const Analyst&) = delete;
     Analyst& operator=(const Analyst&) = delete;
 
     // As many packets as the user asked for have passed.
     [[nodiscard]] bool full() const { return options_.count != 0 && packets_ >= options_.count; }
     // What the lanes have counts for nothing.
-    [[nodiscard]] bool over() const { return analysis_.over(); }
+    [[nodiscard]] bool over() const { return analysis_.over() || (analysis_.lanes() > 1 && listening_.over && listening_.over()); }
+    // Packets of which the listener has heard.
+    [[nodiscard]] std::uint64_t told() const { return std::max(told_, taken_); }
     [[nodiscard]] std::size_t lanes() const { return analysis_.lanes(); }
 
     void gate(ShardedBatch& batch) {
@@ -58,15 +65,15 @@ public:
         packets_ += batch.size();
         analysis_.gate(batch);
     }
-    void follow(ShardedBatch& batch, std::size_t lane) { analysis_.follow(batch, lane); }
+    void follow(ShardedBatch& batch, std::size_t slot, std::size_t lane) { analysis_.follow(batch, lane, slot); }
     void take(ShardedBatch& batch, std::size_t slot) {
-        taken_ += batch.size();
         const auto each = [&](const Observation& observation, const PacketRecord& record, std::size_t place) {
             if (listening_.placed) listening_.placed(slot, place, observation, record);
             if (listening_.packet) listening_.packet(observation, record);
             return true;
         };
-        analysis_.visit(batch, each, listening_.after);
+        analysis_.visit(batch, each, listening_.after, told_ > taken_ ? told_ - taken_ : 0);
+        if (!analysis_.over()) taken_ += batch.size();
     }
     // Every packet that passed was taken.
     [[nodiscard]] bool taken_all() const { return taken_ == packets_; }
@@ -82,10 +89,22 @@ public:
 
     void add(const Drops& drops) { drops_ += drops; }
 
-    [[nodiscard]] transport::Timeline finish() { return analysis_.finish(drops_); }
-    [[nodiscard]] PartReport finish_part() { return analysis_.finish_part(drops_); }
+    [[nodiscard]] transport::Timeline finish() {
+        transport::Timeline timeline = analysis_.finish(drops_);
+        tell_numbers();
+        return timeline;
+    }
+    [[nodiscard]] PartReport finish_part() {
+        PartReport report = analysis_.finish_part(drops_);
+        tell_numbers();
+        return report;
+    }
 
 private:
+    void tell_numbers() const {
+        if (!listening_.numbered) return;
+        for (std::size_t lane = 0; lane < analysis_.lanes(); ++lane) listening_.numbered(lane, analysis_.numbers(lane));
+    }
     AnalysisSettings settings(AnalysisSettings settings) {
         settings.hints = options_.hints;
         settings.icrc = options_.icrc;
@@ -101,6 +120,7 @@ private:
     Drops drops_;
     std::uint64_t packets_ = 0;
     std::uint64_t taken_ = 0;
+    std::uint64_t told_ = 0;  // in the reading before
     Pace pace_{Pace::Clock::now()};
 };
 
@@ -112,9 +132,9 @@ bool prints_on_the_way(const Listening& listening) {
 
 constexpr std::size_t kMostOfLog = std::size_t{64} << 20;  // bytes: of a thousand ranks
 
-// Nothing where several lanes needed more than there is.
+// Nothing where several lanes needed more than there is; `reading` then knows what the listener has heard.
 std::optional<Analyzed> analyze_once(const Options& options, const Filter& filter, const Output& output, const Listening& listening,
-                                     Reading reading) {
+                                     Reading& reading) {
     AnalysisSettings& known = reading.known;
     known.sums_apart = !options.part.host.empty();
     Analyzed analyzed;
@@ -122,7 +142,7 @@ std::optional<Analyzed> analyze_once(const Options& options, const Filter& filte
     const std::uint32_t analyses = 1U + (filter.needs_annotation() ? 1U : 0U) + (listening.meanwhile && !can_be_read_twice(options) ? 1U : 0U);
     known.memory = options.memory.part_of(analyses);
     analyzed.known = known.traits;
-    Analyst analyst(options, listening, std::move(known), reading.lanes, reading.report != nullptr);
+    Analyst analyst(options, listening, reading);
     std::optional<Annotator> annotator;
     if (filter.needs_annotation()) {
         AnalysisSettings settings = known_settings(options, filter.needs_ulp() ? LookAhead::all : LookAhead::none);
@@ -158,7 +178,7 @@ std::optional<Analyzed> analyze_once(const Options& options, const Filter& filte
         std::function<void(const Batch&)> seen;
         if (listening.batch) seen = [&](const Batch&) { listening.batch(input); };
         const auto gate = [&](std::size_t slot) { analyst.gate(parts[slot]); };
-        const auto follow = [&](std::size_t slot, std::size_t lane) { analyst.follow(parts[slot], lane); };
+        const auto follow = [&](std::size_t slot, std::size_t lane) { analyst.follow(parts[slot], slot, lane); };
         decode_all(input, progress, jobs,
                    {filter, seen, begin, each, consume, annotator ? &*annotator : nullptr, gate, follow, analyst.lanes()});
         frames = input.last_number();
@@ -167,15 +187,32 @@ std::optional<Analyzed> analyze_once(const Options& options, const Filter& filte
     };
     analyzed.code = for_each_input(options, each_input, reading.again);
     analyzed.frames = frames;
+    reading.told = analyst.told();
     if (analyst.over()) return std::nullopt;
     if (reading.report != nullptr) *reading.report = analyst.finish_part();
     else analyzed.timeline = analyst.finish();
+    if (analyst.over()) return std::nullopt;
     return analyzed;
 }
 
-// As many lanes as threads, where the inputs can be read again in one. Numbers of connections that the user names are those of the whole.
-std::size_t lanes_for(const Options& options, bool on_the_way) {
-    if (on_the_way || !options.hints.empty() || !can_be_read_twice(options)) return 1;
+// In as many lanes as asked for, or once more in one: who cannot take back what it heard then hears the rest.
+Analyzed analyze_in_lanes(const Options& options, const Filter& filter, const Output& output, const Listening& listening, Reading reading) {
+    const AnalysisSettings known = reading.known;
+    if (auto several = analyze_once(options, filter, output, listening, reading)) return std::move(*several);
+    reading.known = known;
+    reading.lanes = 1;
+    reading.again = true;
+    if (listening.again) {
+        listening.again();
+        reading.told = 0;
+    }
+    return std::move(*analyze_once(options, filter, output, listening, reading));
+}
+
+// As many lanes as threads, where the inputs can be read again in one. Numbers of connections that the user names are those of the whole. Who
+// copies packets with their interfaces cannot be told of an input twice.
+std::size_t lanes_for(const Options& options, const Listening& listening) {
+    if (listening.opened || listening.batch || !options.hints.empty() || !can_be_read_twice(options)) return 1;
     return jobs_for(options).count;
 }
 
@@ -221,13 +258,8 @@ Analyzed analyze(const Options& options, const Filter& wanted_packets, const Out
     AnalysisSettings known{.nccl_log = std::move(*log)};
     const bool on_the_way = prints_on_the_way(listening);
     if (on_the_way) known.traits = traits_before(options);
-    std::size_t lanes = lanes_for(options, on_the_way);
     const auto read = [&](const AnalysisSettings& settings, bool again) {
-        auto read_once = analyze_once(options, *filter, output, listening, {.known = settings, .lanes = lanes, .again = again});
-        if (read_once) return std::move(*read_once);
-        lanes = 1;
-        if (listening.again) listening.again();
-        return std::move(*analyze_once(options, *filter, output, listening, {.known = settings, .again = true}));
+        return analyze_in_lanes(options, *filter, output, listening, {.known = settings, .lanes = lanes_for(options, listening), .again = again});
     };
     analyzed = read(known, false);
     if (on_the_way || !analyzed.timeline.learned.any() || !can_be_read_twice(options) || interrupted()) return analyzed;
@@ -248,7 +280,9 @@ Analyzed analyze_again(const Options& options, const Filter& filter, const Outpu
         failed.code = log.error();
         return failed;
     }
-    return *analyze_once(options, filter, output, listening, {.known = {.traits = first.known, .nccl_log = std::move(*log)}, .again = said_before});
+    return analyze_in_lanes(
+        options, filter, output, listening,
+        {.known = {.traits = first.known, .nccl_log = std::move(*log)}, .lanes = lanes_for(options, listening), .again = said_before});
 }
 
 // What only the whole tells of taps and ICRCs is found out of the whole, where a first reading shows that there is anything to find.
@@ -261,12 +295,8 @@ Analyzed analyze_part(const Options& options, const Filter& wanted_packets, cons
         return analyzed;
     }
     const auto read = [&](const CaptureTraits& traits, bool again) {
-        Reading reading{.known = {.traits = traits}, .lanes = lanes_for(options, false), .again = again, .part = part, .report = &report};
-        if (auto several = analyze_once(options, *filter, output, listening, reading)) return std::move(*several);
-        reading.lanes = 1;
-        reading.again = true;
-        if (listening.again) listening.again();
-        return std::move(*analyze_once(options, *filter, output, listening, reading));
+        return analyze_in_lanes(options, *filter, output, listening,
+                                {.known = {.traits = traits}, .lanes = lanes_for(options, listening), .again = again, .part = part, .report = &report});
     };
     analyzed = read({}, false);
     const bool icrcs = options.icrc == IcrcPolicy::automatic && report.gate.quality.icrc_bad != 0;

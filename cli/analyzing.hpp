@@ -8,7 +8,9 @@
 
 #include <expected>
 #include <functional>
+#include <span>
 #include <string_view>
+#include <vector>
 
 #include "exit_code.hpp"
 #include "input.hpp"
@@ -16,6 +18,7 @@
 #include "output.hpp"
 
 namespace qps::transport {
+struct LaneListener;
 struct NcclLog;
 struct PartOf;
 struct PartReport;
@@ -40,6 +43,11 @@ struct Listening {
     std::function<void(std::size_t slot, const dissect::Packet&)> each{};
     std::function<void(std::size_t slot)> others{};  // instead of each(): of a part, a packet that another part follows
     std::function<void(std::size_t slot, std::size_t place, const transport::Observation&, const transport::PacketRecord&)> placed{};
+    // For who follows what each lane follows, in the thread of that lane: a listener for each of so many, before the first packet; the slot
+    // is the batch's. At the end, what numbers connections of a lane have among all.
+    std::function<std::vector<transport::LaneListener>(std::size_t lanes)> lanes{};
+    std::function<void(std::size_t lane, std::span<const std::uint32_t> numbers)> numbered{};
+    std::function<bool()> over{};  // whether these lanes together needed more than there is: then they begin again, as one
     // Where packets arrive as they happen: what is known so far, at most once a second.
     std::function<void(const transport::Timeline& so_far)> meanwhile{};
     // The same for those who only have to show what they hold back.

@@ -51,13 +51,10 @@ bool can_read_again(const Options& options) {
     return options.interface.empty() && std::ranges::find(options.files, "-") == options.files.end();
 }
 
-Analyzed analyze_with(PassiveSuite& suite, const Options& options, const Filter& filter, const Output& output) {
-    std::vector<FactBatch> facts;
-    Listening listening = listening_of(suite, facts);
-    listening.again = [&] { suite = suite_of(options); };
+Analyzed analyze_with(LaneSuites& suites, const Options& options, const Filter& filter, const Output& output) {
     Options beside = options;
     beside.memory = transport::beside(options.memory, PassiveSuite::memory_of(options.memory));
-    return analyze(beside, filter, output, listening);
+    return analyze(beside, filter, output, listening_of(suites));
 }
 
 }  // namespace
@@ -72,11 +69,11 @@ ExitCode run_check(const Options& options) {
     }
     Output output(options);
     if (!output.ok()) return finish(output);
-    PassiveSuite suite = suite_of(options);
-    const Analyzed analyzed = analyze_with(suite, options, *filter, output);
+    LaneSuites suites([&options] { return suite_of(options); });
+    const Analyzed analyzed = analyze_with(suites, options, *filter, output);
     ExitCode code = ExitCode::done;
     if (analyzed.any) {
-        const Verdicts verdicts = write_verdicts(options, *measures, analyzed.timeline, suite.take(), output);
+        const Verdicts verdicts = write_verdicts(options, *measures, analyzed.timeline, suites.take(), output);
         code = verdicts.code;
         if (!options.check.evidence.empty())
             for (const CheckResult& result : verdicts.report.results)

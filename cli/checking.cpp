@@ -46,33 +46,16 @@ ExitCode say_device_unknown(const Options& options, const PassiveRecord& record)
 
 }  // namespace
 
-void FactBatch::add(const Packet& packet) {
-    PacketFacts& facts = next();
-    look_at(packet, facts);
-    if (packet.icrc.status != CrcStatus::bad) return;
-    Packet as_right = packet;
-    as_right.icrc.status = CrcStatus::not_checkable;
-    look_at(as_right, not_judged_.emplace_back(used_ - 1, PacketFacts{}).second);
-}
-
-void FactBatch::follow(std::size_t place, const Observation& observation, const PacketRecord& record, PassiveSuite& suite) const {
-    if (!record.icrc_not_judged) return suite.observe(observation, all_[place], record);
-    Observation as_right = observation;
-    as_right.icrc = CrcStatus::not_checkable;
-    const auto facts = std::ranges::lower_bound(not_judged_, place, {}, &std::pair<std::size_t, PacketFacts>::first);
-    suite.observe(as_right, facts->second, record);
-}
-
-Listening listening_of(PassiveSuite& suite, std::vector<FactBatch>& facts) {
+Listening listening_of(LaneSuites& suites) {
     Listening listening;
-    listening.message = [&suite](ConnectionId connection, End requester, const Message& message) { suite.message(connection, requester, message); };
-    listening.slots = [&facts](std::size_t slots) { facts.resize(std::max(facts.size(), slots)); };
-    listening.begin = [&facts](std::size_t slot) { facts[slot].clear(); };
-    listening.each = [&facts](std::size_t slot, const Packet& packet) { facts[slot].add(packet); };
-    listening.others = [&facts](std::size_t slot) { facts[slot].skip(); };
-    listening.placed = [&facts, &suite](std::size_t slot, std::size_t place, const Observation& observation, const PacketRecord& record) {
-        facts[slot].follow(place, observation, record, suite);
-    };
+    listening.slots = [&suites](std::size_t slots) { suites.make_room(slots); };
+    listening.begin = [&suites](std::size_t slot) { suites.facts(slot).clear(); };
+    listening.each = [&suites](std::size_t slot, const Packet& packet) { suites.facts(slot).add(packet); };
+    listening.others = [&suites](std::size_t slot) { suites.facts(slot).skip(); };
+    listening.lanes = [&suites](std::size_t lanes) { return suites.begin(lanes); };
+    listening.numbered = [&suites](std::size_t lane, std::span<const std::uint32_t> numbers) { suites.number(lane, numbers); };
+    listening.over = [&suites] { return suites.over(); };
+    listening.again = [&suites] { suites.forget(); };
     return listening;
 }
 

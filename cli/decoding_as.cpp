@@ -6,6 +6,8 @@
 #include <dissect/pipeline.hpp>
 #include <dissect/ulp/ulp.hpp>
 #include <transport-replay/analysis/observation_batch.hpp>
+#include <transport-replay/analysis/part_report.hpp>
+#include <transport-replay/analysis/sharded_analysis.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/ulp/ulp_tracker.hpp>
 
@@ -74,8 +76,10 @@ namespace {
 constexpr std::uint64_t kBeginning = 2'000'000;  // packets: a second or two
 constexpr std::uint64_t kQuickLook = 200'000;    // where only TCP is followed: hundredths of a second
 
-// Reads the files through, up to so many packets of each; whether that was all.
-bool read_through(const Options& options, Analysis& analysis, AnnotatorScope scope, std::uint64_t most) {
+// Reads the files through, up to so many packets of each, in batches of that kind, which are consumed in order; whether that was all.
+template <class Batches>
+bool read_through(const Options& options, AnnotatorScope scope, std::uint64_t most, const Batches& empty,
+                  const std::function<void(Batches&)>& consumed) {
     std::uint16_t number = 0;
     bool whole = true;
     for (std::size_t i = 0; i < Input::count(options); ++i) {
@@ -83,7 +87,7 @@ bool read_through(const Options& options, Analysis& analysis, AnnotatorScope sco
         auto input = Input::open(options, i);
         if (!input) continue;  // said when it is read again
         const Jobs jobs = jobs_for(options, *input);
-        std::vector<ObservationBatch> parts(jobs.slots());
+        std::vector<Batches> parts(jobs.slots(), empty);
         const auto read = [&](Batch& batch) {
             if (packets >= most || !input->read(batch)) return false;
             packets += batch.frames.size();
@@ -98,7 +102,7 @@ bool read_through(const Options& options, Analysis& analysis, AnnotatorScope sco
             }
         };
         const auto consume = [&](std::size_t slot) {
-            parts[slot].follow(analysis, [](const Observation&, const PacketRecord&, std::size_t) { return true; });
+            consumed(parts[slot]);
             return true;
         };
         run({read, work, consume}, jobs);
@@ -106,6 +110,20 @@ bool read_through(const Options& options, Analysis& analysis, AnnotatorScope sco
         number = static_cast<std::uint16_t>(number + input->files());
     }
     return whole;
+}
+
+bool read_through(const Options& options, Analysis& analysis, AnnotatorScope scope, std::uint64_t most) {
+    return read_through<ObservationBatch>(options, scope, most, ObservationBatch{}, [&](const ObservationBatch& batch) {
+        batch.follow(analysis, [](const Observation&, const PacketRecord&, std::size_t) { return true; });
+    });
+}
+
+// Whether the beginning has copies of packets or wrong ICRCs, without which nothing is learned of it: nobody's connections are followed.
+bool may_learn(const Options& options) {
+    ShardedAnalysis analysis({.icrc = options.icrc, .memory = options.memory}, 1, false, true);
+    read_through<ShardedBatch>(options, AnnotatorScope::all, kBeginning, ShardedBatch{1}, [&](ShardedBatch& batch) { analysis.gate(batch); });
+    const PartReport report = analysis.finish_part();
+    return report.gate.learned.any() || (options.icrc == IcrcPolicy::automatic && report.gate.quality.icrc_bad != 0);
 }
 
 // Set-ups tell of protocols too, also where no connection came about.
@@ -143,7 +161,7 @@ AnalysisSettings known_settings(const Options& options, LookAhead look_ahead) {
 }
 
 CaptureTraits traits_before(const Options& options) {
-    if (!can_be_read_twice(options)) return {};
+    if (!can_be_read_twice(options) || !may_learn(options)) return {};
     Analysis analysis({.hints = options.hints, .icrc = options.icrc, .memory = options.memory});
     read_through(options, analysis, AnnotatorScope::all, kBeginning);
     return analysis.finish().learned;

@@ -38,14 +38,11 @@ Analyzed analyze_with_checks(const Options& options, const dissect::Filter& filt
         suite.tell_hosts_apart(options.memory);
         return suite;
     };
-    conformance::PassiveSuite suite = anew();
-    std::vector<FactBatch> facts;
-    Listening listening = listening_of(suite, facts);
-    listening.again = [&] { suite = anew(); };
+    LaneSuites suites(anew);
     Options beside = options;
     beside.memory = transport::beside(options.memory, conformance::PassiveSuite::memory_with_hosts(options.memory));
-    Analyzed analyzed = analyze_part(beside, filter, output, listening, part, capture.report);
-    capture.checks = suite.take();
+    Analyzed analyzed = analyze_part(beside, filter, output, listening_of(suites), part, capture.report);
+    capture.checks = suites.take();
     return analyzed;
 }
 

@@ -67,13 +67,7 @@ ReadRun readRun(const QStringList& files, const MemoryBudget& memory, const seri
     constexpr unsigned kEnough = 8;
     Indexing indexing{.files = {}, .jobs = {std::clamp(std::thread::hardware_concurrency(), 1U, kEnough)}, .spool_folder = QDir::tempPath().toStdString(), .memory = memory};
     for (const QString& file : files) indexing.files.push_back(file.toStdString());
-    auto index = std::make_unique<CaptureIndex>();
-    const IndexWatch watch{.stopped = stop};
-    Indexed indexed = build_index(*index, indexing, watch);
-    if (const auto second = second_reading(indexing, indexed); second && !series::stopped(stop)) {
-        index = std::make_unique<CaptureIndex>();
-        indexed = build_index(*index, *second, watch);
-    }
+    const auto [index, indexed] = read_index(std::move(indexing), {.stopped = stop});
     if (series::stopped(stop)) return {};
     ReadRun read{series::run_of(*index, indexed.timeline, memory, stop), {}};
     QStringList problems;

@@ -86,7 +86,7 @@ private:
 };
 
 struct ReadAgain {
-    std::shared_ptr<CaptureIndex> index = std::make_shared<CaptureIndex>();
+    std::shared_ptr<CaptureIndex> index;
     Timeline timeline;
 };
 
@@ -99,14 +99,8 @@ ReadAgain readAgain(const QString& path, const Pieces& pieces) {
     // A quarter of what a capture may have: the one that is open has its own.
     Indexing indexing{.files = {path.toStdString()}, .jobs = {std::clamp(std::thread::hardware_concurrency(), 1U, kEnough)},
                       .spool_folder = QDir::tempPath().toStdString(), .memory = MemoryBudget::of_machine().part_of(4)};
-    ReadAgain read;
-    Indexed first = build_index(*read.index, indexing, watch);
-    if (const auto second = second_reading(indexing, first); second && !pieces.stopped()()) {
-        read.index = std::make_shared<CaptureIndex>();
-        first = build_index(*read.index, *second, watch);
-    }
-    read.timeline = std::move(first.timeline);
-    return read;
+    auto [index, outcome] = read_index(std::move(indexing), watch);
+    return {std::move(index), std::move(outcome.timeline)};
 }
 
 class Writing {

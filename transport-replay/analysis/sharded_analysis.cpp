@@ -5,6 +5,7 @@
 #include <transport-replay/model/timeline.hpp>
 
 #include <algorithm>
+#include <numeric>
 #include <span>
 #include <utility>
 
@@ -59,7 +60,7 @@ void ShardedBatch::share_out(std::size_t place) {
     receiver_[place] = data && is_of(part_, destination) ? one_of(destination, events_.size()) : kNobody;
 }
 
-struct ShardedAnalysis::State {
+struct ShardedState {
     // A lane, and who it tells of what while it follows a batch.
     struct Member {
         explicit Member(const AnalysisSettings& settings) : lane(settings) {}
@@ -67,14 +68,18 @@ struct ShardedAnalysis::State {
         std::vector<std::uint32_t> places;   // of the batch that it follows
         std::vector<std::uint32_t> numbers;  // of its connections, among all
     };
-    State(AnalysisSettings given, std::size_t count, bool with_records, bool part);
+    ShardedState(AnalysisSettings given, std::size_t count, bool with_records, bool part, std::vector<LaneListener> listening = {});
+    [[nodiscard]] std::shared_ptr<ShardedState> empty_copy() const;
     [[nodiscard]] AnalysisSettings of_lane(std::size_t lane);
+    void tell(LaneEvents& events, const LaneListener& listener, std::size_t& told) const;
+    void copy_lane(std::size_t lane, ShardedState& copy) const;
     void number(ShardedBatch& batch);
     void number_the_rest();
     [[nodiscard]] PartReport finish(const Drops& drops, bool tells);
     [[nodiscard]] Timeline finish_whole(const Drops& drops, bool tells);
 
     AnalysisSettings settings;
+    std::vector<LaneListener> listeners;  // by lane
     bool records = false;
     CaptureGate gate;
     LinkWatch links;
@@ -88,14 +93,15 @@ struct ShardedAnalysis::State {
     bool over = false;
 };
 
-ShardedAnalysis::State::State(AnalysisSettings given, std::size_t count, bool with_records, bool part)
-    : settings(std::move(given)), records(with_records), gate(settings), hears(count), here(count), is_part(part) {
+ShardedState::ShardedState(AnalysisSettings given, std::size_t count, bool with_records, bool part, std::vector<LaneListener> listening)
+    : settings(std::move(given)), listeners(std::move(listening)), records(with_records), gate(settings), hears(count), here(count), is_part(part) {
+    listeners.resize(count);
     for (std::size_t lane = 0; lane < count; ++lane) members.push_back(std::make_unique<Member>(of_lane(lane)));
 }
 
-AnalysisSettings ShardedAnalysis::State::of_lane(std::size_t lane) {
+AnalysisSettings ShardedState::of_lane(std::size_t lane) {
     AnalysisSettings known = settings;
-    if (settings.message)
+    if (settings.message || listeners[lane].message)
         known.message = [this, lane](ConnectionId connection, End requester, const Message& message) {
             if (hears[lane] != nullptr) hears[lane]->messages.push_back({here[lane], {connection, requester, message}});
         };
@@ -110,25 +116,30 @@ AnalysisSettings ShardedAnalysis::State::of_lane(std::size_t lane) {
     return known;
 }
 
-ShardedAnalysis::ShardedAnalysis(AnalysisSettings settings, std::size_t lanes, bool records, bool part)
-    : state_(std::make_unique<State>(std::move(settings), std::clamp<std::size_t>(lanes, 1, kMostLanes), records, part)) {}
+ShardedAnalysis::ShardedAnalysis(AnalysisSettings settings, std::size_t lanes, bool records, bool part, std::vector<LaneListener> listeners)
+    : state_(std::make_unique<ShardedState>(std::move(settings), std::clamp<std::size_t>(lanes, 1, kMostLanes), records, part,
+                                            std::move(listeners))) {}
 ShardedAnalysis::~ShardedAnalysis() = default;
 
 std::size_t ShardedAnalysis::lanes() const { return state_->members.size(); }
 bool ShardedAnalysis::over() const { return state_->over; }
 
-void ShardedAnalysis::gate(ShardedBatch& batch) {
-    State& state = *state_;
+void ShardedAnalysis::gate(ShardedBatch& batch, bool copies) {
+    ShardedState& state = *state_;
     batch.first_ = state.packets;
     state.packets += batch.used_;
     batch.sights_.resize(std::max(batch.sights_.size(), batch.used_));
     if (state.records) batch.records_.resize(std::max(batch.records_.size(), batch.used_));
     state.gate.pass(batch.summary_, std::span(batch.all_).first(batch.used_), batch.sights_);
+    batch.copy_.reset();
+    if (!copies) return;
+    batch.copy_ = state.empty_copy();
+    batch.copy_->gate = state.gate;
 }
 
-void ShardedAnalysis::follow(ShardedBatch& batch, std::size_t number) {
-    State& state = *state_;
-    State::Member& member = *state.members[number];
+void ShardedAnalysis::follow(ShardedBatch& batch, std::size_t number, std::size_t name) {
+    ShardedState& state = *state_;
+    ShardedState::Member& member = *state.members[number];
     Lane& lane = member.lane;
     LaneEvents& events = batch.events_[number];
     events.clear();
@@ -142,20 +153,43 @@ void ShardedAnalysis::follow(ShardedBatch& batch, std::size_t number) {
     const std::size_t count = member.places.size();
     if (count != 0) member.places.insert(member.places.end(), kStages * kAhead, member.places.back());  // none is far ahead of the last
     const auto ahead = [&](std::size_t from, std::size_t stages) -> const Observation& { return batch.all_[member.places[from + stages * kAhead]]; };
+    const LaneListener& listener = state.listeners[number];
+    std::size_t told = 0;
     std::uint32_t numbered = lane.numbered();
     for (std::size_t i = 0; i < count; ++i) {
         lane.prefetch(ahead(i, 3), ahead(i, 2), ahead(i, 1));
         const std::uint32_t place = state.here[number] = member.places[i];
         const PacketRecord record = lane.follow(batch.all_[place], batch.sights_[place]);
         if (state.records) batch.records_[place] = record;
+        if (listener.packet) listener.packet(name, place, batch.all_[place], record);
+        state.tell(events, listener, told);
         for (; numbered != lane.numbered(); ++numbered) events.begun.push_back(place);
     }
     state.hears[number] = nullptr;
     if (state.members.size() > 1) events.peaks = lane.peaks();
+    if (batch.copy_ != nullptr) state.copy_lane(number, *batch.copy_);
+}
+
+// To who listens to the lane: the messages from that one on.
+void ShardedState::tell(LaneEvents& events, const LaneListener& listener, std::size_t& told) const {
+    if (!listener.message) return;
+    for (; told < events.messages.size(); ++told) {
+        const LaneEvents::Ended& ended = events.messages[told].what;
+        listener.message(ended.connection, ended.requester, ended.message);
+    }
+    if (settings.message) return;  // nobody else will ask for them
+    events.messages.clear();
+    told = 0;
+}
+
+void ShardedState::copy_lane(std::size_t lane, ShardedState& copy) const {
+    copy.members[lane]->lane = members[lane]->lane;
+    copy.members[lane]->lane.listen({});
+    if (lane == 0) copy.links = links;
 }
 
 // Connections of all lanes have numbers in the order in which they began.
-void ShardedAnalysis::State::number(ShardedBatch& batch) {
+void ShardedState::number(ShardedBatch& batch) {
     if (members.size() == 1) {
         if (is_part)
             for (const std::uint32_t place : batch.events_[0].begun) first_packets.push_back(batch.first_ + place);
@@ -178,15 +212,16 @@ void ShardedAnalysis::State::number(ShardedBatch& batch) {
 }
 
 // Of batches that nobody visited, because the run was stopped.
-void ShardedAnalysis::State::number_the_rest() {
+void ShardedState::number_the_rest() {
     for (const auto& member : members)
         while (member->numbers.size() < member->lane.numbered()) member->numbers.push_back(next_number++);
     if (is_part) first_packets.resize(next_number - 1, packets);
 }
 
-void ShardedAnalysis::visit(ShardedBatch& batch, const Visit& visit, const std::function<void()>& after) {
-    State& state = *state_;
+void ShardedAnalysis::visit(ShardedBatch& batch, const Visit& visit, const std::function<void()>& after, std::size_t from) {
+    ShardedState& state = *state_;
     state.number(batch);
+    if (state.over) return;
     if (!state.records && !state.settings.message && !state.settings.operation && !state.settings.retired && !after) return;
     const bool several = state.members.size() > 1;
     struct Told {
@@ -202,26 +237,27 @@ void ShardedAnalysis::visit(ShardedBatch& batch, const Visit& visit, const std::
         if (lane == kNobody) continue;  // another part's
         LaneEvents& events = batch.events_[lane];
         if (state.records && batch.records_[place].connection) anew(*batch.records_[place].connection, lane);
-        if (!visit(batch.all_[place], state.records ? batch.records_[place] : none, place)) return;
+        const bool tells = place >= from;
+        if (tells && !visit(batch.all_[place], state.records ? batch.records_[place] : none, place)) return;
         auto& [messages, operations, retired] = told[lane];
         for (; messages < events.messages.size() && events.messages[messages].place == place; ++messages) {
             LaneEvents::Ended& ended = events.messages[messages].what;
             anew(ended.connection, lane);
-            state.settings.message(ended.connection, ended.requester, ended.message);
+            if (tells) state.settings.message(ended.connection, ended.requester, ended.message);
         }
         for (; operations < events.operations.size() && events.operations[operations].place == place; ++operations) {
             anew(events.operations[operations].what.connection, lane);
-            state.settings.operation(events.operations[operations].what);
+            if (tells) state.settings.operation(events.operations[operations].what);
         }
         for (; retired < events.retired.size() && events.retired[retired].place == place; ++retired) {
             anew(events.retired[retired].what, lane);
-            state.settings.retired(events.retired[retired].what);
+            if (tells) state.settings.retired(events.retired[retired].what);
         }
-        if (after) after();
+        if (tells && after) after();
     }
 }
 
-PartReport ShardedAnalysis::State::finish(const Drops& drops, bool tells) {
+PartReport ShardedState::finish(const Drops& drops, bool tells) {
     GateReport report = gate.finish(drops);
     number_the_rest();
     std::vector<LaneReport> reports;
@@ -230,6 +266,8 @@ PartReport ShardedAnalysis::State::finish(const Drops& drops, bool tells) {
         hears[lane] = tells ? &last[lane] : nullptr;
         reports.push_back(members[lane]->lane.finish(report));
         hears[lane] = nullptr;
+        std::size_t told = 0;
+        tell(last[lane], listeners[lane], told);
         if (members.size() > 1) renumber(reports.back(), members[lane]->numbers);
     }
     LaneEvents all;
@@ -254,25 +292,44 @@ PartReport ShardedAnalysis::State::finish(const Drops& drops, bool tells) {
     return {std::move(report), std::move(of_links), merge(std::move(reports)), std::move(first_packets)};
 }
 
-Timeline ShardedAnalysis::State::finish_whole(const Drops& drops, bool tells) {
+Timeline ShardedState::finish_whole(const Drops& drops, bool tells) {
     PartReport whole = finish(drops, tells);
     return conclude(settings, std::move(whole.gate), std::move(whole.links), std::move(whole.lanes));
 }
 
-Timeline ShardedAnalysis::so_far(const Drops& drops) const {
-    AnalysisSettings quiet = state_->settings;
+// With room for its lanes, which tell nobody anything.
+std::shared_ptr<ShardedState> ShardedState::empty_copy() const {
+    AnalysisSettings quiet = settings;
     quiet.message = {};
     quiet.operation = {};
     quiet.retired = {};
-    State copy(std::move(quiet), state_->members.size(), false, false);
-    copy.gate = state_->gate;
-    copy.links = state_->links;
-    copy.next_number = state_->next_number;
-    for (std::size_t lane = 0; lane < copy.members.size(); ++lane) {
-        *copy.members[lane] = *state_->members[lane];
-        copy.members[lane]->lane.listen({});
+    return std::make_shared<ShardedState>(std::move(quiet), members.size(), false, false);
+}
+
+Timeline ShardedAnalysis::so_far(const Drops& drops) const {
+    const std::shared_ptr<ShardedState> copy = state_->empty_copy();
+    copy->gate = state_->gate;
+    copy->next_number = state_->next_number;
+    for (std::size_t lane = 0; lane < copy->members.size(); ++lane) {
+        state_->copy_lane(lane, *copy);
+        copy->members[lane]->numbers = state_->members[lane]->numbers;
     }
-    return copy.finish_whole(drops, false);
+    return copy->finish_whole(drops, false);
+}
+
+Timeline ShardedAnalysis::so_far(ShardedBatch& batch, const Drops& drops) const {
+    const std::shared_ptr<ShardedState> copy = std::exchange(batch.copy_, nullptr);
+    copy->next_number = state_->next_number;
+    for (std::size_t lane = 0; lane < copy->members.size(); ++lane) copy->members[lane]->numbers = state_->members[lane]->numbers;
+    return copy->finish_whole(drops, false);
+}
+
+std::vector<std::uint32_t> ShardedAnalysis::numbers(std::size_t lane) const {
+    std::vector<std::uint32_t> numbers = state_->members[lane]->numbers;
+    if (state_->members.size() > 1) return numbers;
+    numbers.resize(state_->members[0]->lane.numbered());
+    std::iota(numbers.begin(), numbers.end(), 1U);
+    return numbers;
 }
 
 Timeline ShardedAnalysis::finish(const Drops& drops) { return state_->finish_whole(drops, true); }

@@ -21,6 +21,7 @@
 namespace qps::transport {
 
 struct PartReport;
+struct ShardedState;
 struct Timeline;
 
 // Part `number`, from 1 on, of so many parts of all pairs of hosts.
@@ -55,6 +56,14 @@ struct LaneEvents {
     }
 };
 
+// Who hears what one lane follows, in the thread that follows it, while the other lanes go on. Connections have the numbers of that lane,
+// ShardedAnalysis::numbers(). At the end of the capture in the thread that finishes.
+struct LaneListener {
+    // By its place in the batch, which the caller of follow() gave that name.
+    std::function<void(std::size_t batch, std::size_t place, const Observation&, const PacketRecord&)> packet;
+    std::function<void(ConnectionId, End requester, const Message&)> message;  // after the packet that ended it
+};
+
 // A batch on its way. Kept from one to the next, so that nothing is allocated anew.
 class ShardedBatch {
 public:
@@ -74,6 +83,7 @@ public:
 
 private:
     friend class ShardedAnalysis;
+    friend struct ShardedState;
     void share_out(std::size_t place);
 
     std::vector<Observation> all_;
@@ -86,6 +96,7 @@ private:
     std::vector<PacketRecord> records_;  // where somebody wants them
     std::vector<LaneEvents> events_;     // by lane
     std::uint64_t first_ = 0;            // number of its first packet in the capture
+    std::shared_ptr<ShardedState> copy_;  // what is known behind it, where somebody wants to see that
 };
 
 class ShardedAnalysis {
@@ -93,19 +104,20 @@ public:
     static constexpr std::size_t kMostLanes = 64;
 
     // `records`: visit() hands out what each packet was. Messages and operations are told by visit() and finish(), in that thread.
-    // `part`: finish_part() will be called, not finish().
-    ShardedAnalysis(AnalysisSettings settings, std::size_t lanes, bool records, bool part = false);
+    // `part`: finish_part() will be called, not finish(). `listeners`: of each lane, or of none.
+    ShardedAnalysis(AnalysisSettings settings, std::size_t lanes, bool records, bool part = false, std::vector<LaneListener> listeners = {});
     ~ShardedAnalysis();
     ShardedAnalysis(const ShardedAnalysis&) = delete;
     ShardedAnalysis& operator=(const ShardedAnalysis&) = delete;
 
     [[nodiscard]] std::size_t lanes() const;
-    void gate(ShardedBatch& batch);
-    void follow(ShardedBatch& batch, std::size_t number);
+    // `name`: what listeners of lanes know the batch by. `copies`: somebody will call so_far() of this batch.
+    void gate(ShardedBatch& batch, bool copies = false);
+    void follow(ShardedBatch& batch, std::size_t number, std::size_t name = 0);
     // Each packet with its record, the first messages that ended with it behind it; false stops. Without records messages alone are told.
     using Visit = std::function<bool(const Observation&, const PacketRecord&, std::size_t place)>;
-    // `after`: after each packet, when all that it ended was told.
-    void visit(ShardedBatch& batch, const Visit& visit, const std::function<void()>& after = {});
+    // `after`: after each packet, when all that it ended was told. `from`: of packets before that place nothing is told. Where over(), nothing is.
+    void visit(ShardedBatch& batch, const Visit& visit, const std::function<void()>& after = {}, std::size_t from = 0);
 
     // Whether the result may depend on the number of lanes, because together they needed more than there is: then it counts for nothing, and
     // the capture is to be followed in one lane. Always false for one.
@@ -113,13 +125,16 @@ public:
 
     // What is known so far, as if the capture ended here. Not while lanes follow.
     [[nodiscard]] Timeline so_far(const dissect::Drops& drops = {}) const;
+    // The same as if it ended behind that batch, for whose gate() it was asked, once that was visited, while lanes follow those behind it.
+    [[nodiscard]] Timeline so_far(ShardedBatch& batch, const dissect::Drops& drops = {}) const;
     // The end of the capture. Call one of them once: the second for who concludes later.
     [[nodiscard]] Timeline finish(const dissect::Drops& drops = {});
     [[nodiscard]] PartReport finish_part(const dissect::Drops& drops = {});
+    // The numbers that connections of that lane have among all, by those that they have in it, which count from 1. After the end.
+    [[nodiscard]] std::vector<std::uint32_t> numbers(std::size_t lane) const;
 
 private:
-    struct State;
-    std::unique_ptr<State> state_;
+    std::unique_ptr<ShardedState> state_;
 };
 
 }  // namespace qps::transport

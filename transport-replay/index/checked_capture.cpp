@@ -1,8 +1,11 @@
-#include <transport-replay/analysis/analysis.hpp>
-#include <transport-replay/checks/passive/packet_facts.hpp>
-#include <transport-replay/checks/passive/passive_suite.hpp>
+#include <dissect/pipeline.hpp>
+#include <transport-replay/analysis/lane_suites.hpp>
+#include <transport-replay/analysis/sharded_analysis.hpp>
 #include <transport-replay/index/checked_capture.hpp>
 #include <transport-replay/model/memory_amount.hpp>
+
+#include <algorithm>
+#include <thread>
 
 namespace qps::transport {
 
@@ -11,64 +14,117 @@ using namespace conformance;
 
 namespace {
 
-constexpr std::uint64_t kAskedEvery = 4096;  // packets; some milliseconds
+constexpr std::uint64_t kPiece = 1024;  // packets, whose bytes are there while they are followed: a MiB or a few
+constexpr unsigned kMostThreads = 8;
+
+// What is asked of the first packets of an index.
+struct Asked {
+    const CaptureIndex& index;
+    std::uint64_t packets = 0;
+    const UlpHints& hints;
+    const MemoryBudget& memory;
+    const ExtractWatch& watch;
+    Drops drops;
+
+    [[nodiscard]] bool stopped() const { return watch.stopped && watch.stopped(); }
+};
 
 class Checking {
 public:
-    Checking(const CaptureIndex& index, CaptureTraits traits, const UlpHints& hints, const MemoryBudget& memory)
-        : index_(index), suite_(memory), analysis_(settings(std::move(traits), hints, memory)) {}
+    Checking(const Asked& asked, CaptureTraits traits, std::size_t threads)
+        : asked_(asked),
+          threads_(threads),
+          suites_([&memory = asked.memory] { return PassiveSuite(memory); }),
+          analysis_(settings(std::move(traits)), threads, false, false, suites_.begin(threads)) {}
 
-    void take(FrameIndex number) {
-        const auto frame = index_.frame(number, buffer_);
-        if (!frame) return void(++unreadable_);
-        decode(*frame, packet_);
-        observe(packet_, observation_ = {});
-        observation_.file = static_cast<std::uint16_t>(index_.row(number).file());
-        const PacketRecord record = analysis_.observe(observation_);
-        if (record.icrc_not_judged) {
-            packet_.icrc.status = CrcStatus::not_checkable;
-            observation_.icrc = CrcStatus::not_checkable;
-        }
-        look_at(packet_, facts_);
-        suite_.observe(observation_, facts_, record);
-        for (const Ended& each : ended_) suite_.message(each.connection, each.requester, each.message);
-        ended_.clear();
+    // False where the watch stopped it, or several threads needed more than there is.
+    [[nodiscard]] bool run() {
+        const Jobs jobs{threads_};
+        suites_.make_room(jobs.slots());
+        pieces_.resize(jobs.slots(), Piece{ShardedBatch(threads_), {}, {}, 0});
+        std::uint64_t read = 0, followed = 0;
+        const auto next = [&](Batch& batch) {
+            if (read == asked_.packets || asked_.stopped()) return false;
+            batch.frames.clear();
+            batch.numbered_from = read;
+            read = std::min(read + kPiece, asked_.packets);
+            return true;
+        };
+        const auto work = [&](std::size_t slot, const Batch& batch) { look_at(slot, *batch.numbered_from); };
+        const auto gate = [&](std::size_t slot) { analysis_.gate(pieces_[slot].packets); };
+        const auto follow = [&](std::size_t slot, std::size_t lane) { analysis_.follow(pieces_[slot].packets, lane, slot); };
+        const auto consume = [&](std::size_t slot) {
+            analysis_.visit(pieces_[slot].packets, {});
+            unreadable_ += pieces_[slot].unreadable;
+            followed = std::min(followed + kPiece, asked_.packets);
+            if (asked_.watch.progressed) asked_.watch.progressed(followed, asked_.packets);
+            return !over();
+        };
+        dissect::run({next, work, consume, gate, follow, threads_}, jobs);
+        return followed == asked_.packets && !over();
     }
 
-    [[nodiscard]] Timeline finish(const Drops& drops) {
-        Timeline timeline = analysis_.finish(drops);
-        for (const Ended& each : ended_) suite_.message(each.connection, each.requester, each.message);
+    [[nodiscard]] Timeline finish() {
+        Timeline timeline = analysis_.finish(asked_.drops);
+        for (std::size_t lane = 0; lane < threads_; ++lane) suites_.number(lane, analysis_.numbers(lane));
         return timeline;
     }
-    [[nodiscard]] std::vector<CheckResult> results(const Timeline& timeline) { return suite_.finish(timeline); }
+    [[nodiscard]] bool over() const { return threads_ > 1 && (analysis_.over() || suites_.over()); }
+    [[nodiscard]] std::vector<CheckResult> results(const Timeline& timeline) { return judge(suites_.take(), timeline, {}); }
     [[nodiscard]] std::uint64_t unreadable() const { return unreadable_; }
 
 private:
-    struct Ended {
-        ConnectionId connection{};
-        End requester{};
-        Message message;
+    struct Piece {
+        ShardedBatch packets;
+        std::vector<std::byte> bytes;  // observations refer to them
+        std::vector<Frame> frames;
+        std::uint64_t unreadable = 0;
     };
 
-    AnalysisSettings settings(CaptureTraits traits, const UlpHints& hints, const MemoryBudget& memory) {
+    // Their bytes first: these move while there are more.
+    void read(Piece& piece, std::uint64_t before) const {
+        FrameBuffer buffer;
+        std::vector<std::size_t> begins;
+        piece.bytes.clear();
+        piece.frames.clear();
+        const std::uint64_t end = std::min(before + kPiece, asked_.packets);
+        for (std::uint64_t number = before + 1; number <= end; ++number) {
+            const auto frame = asked_.index.frame(FrameIndex{number}, buffer);
+            if (!frame) continue;
+            begins.push_back(piece.bytes.size());
+            piece.bytes.insert(piece.bytes.end(), frame->bytes.begin(), frame->bytes.end());
+            piece.frames.push_back(*frame);
+        }
+        for (std::size_t i = 0; i < piece.frames.size(); ++i)
+            piece.frames[i].bytes = Bytes(piece.bytes).subspan(begins[i], piece.frames[i].bytes.size());
+        piece.unreadable = end - before - piece.frames.size();
+    }
+    void look_at(std::size_t slot, std::uint64_t before) {
+        Piece& piece = pieces_[slot];
+        FactBatch& facts = suites_.facts(slot);
+        piece.packets.clear();
+        facts.clear();
+        read(piece, before);
+        Packet packet;
+        for (const Frame& frame : piece.frames) {
+            decode(frame, packet);
+            piece.packets.add(packet, static_cast<std::uint16_t>(asked_.index.row(frame.index).file()));
+            facts.add(packet);
+        }
+    }
+    AnalysisSettings settings(CaptureTraits traits) const {
         AnalysisSettings settings;
-        settings.message = [this](ConnectionId connection, End requester, const Message& message) {
-            ended_.push_back({connection, requester, message});
-        };
-        settings.hints = hints;
+        settings.hints = asked_.hints;
         settings.traits = std::move(traits);
-        settings.memory = beside(memory, PassiveSuite::memory_of(memory));
+        settings.memory = beside(asked_.memory, PassiveSuite::memory_of(asked_.memory));
         return settings;
     }
 
-    const CaptureIndex& index_;
-    PassiveSuite suite_;
-    std::vector<Ended> ended_;  // with the packet that is looked at
-    Analysis analysis_;
-    FrameBuffer buffer_;
-    Packet packet_;
-    Observation observation_;
-    PacketFacts facts_;
+    const Asked& asked_;
+    std::size_t threads_;
+    LaneSuites suites_;
+    ShardedAnalysis analysis_;
+    std::vector<Piece> pieces_;
     std::uint64_t unreadable_ = 0;
 };
 
@@ -76,19 +132,21 @@ private:
 
 std::optional<CheckedCapture> check(const CaptureIndex& index, std::uint64_t packets, const Timeline& timeline, const UlpHints& hints,
                                     const MemoryBudget& memory, const ExtractWatch& watch) {
+    const Asked asked{index, packets, hints, memory, watch, timeline.quality.drops};
+    // Numbers of connections that the user names are those of the whole.
+    std::size_t threads = hints.empty() ? std::clamp(std::thread::hardware_concurrency(), 1U, kMostThreads) : 1;
     CaptureTraits traits;
-    // As on the command line: once, and once more where that showed that its findings need it.
-    for (std::uint64_t reading = 0; reading < 2; ++reading) {
-        Checking checking(index, traits, hints, memory);
-        for (std::uint64_t at = 0; at < packets; ++at) {
-            if (at % kAskedEvery == 0) {
-                if (watch.stopped && watch.stopped()) return std::nullopt;
-                if (watch.progressed) watch.progressed(at, packets);
-            }
-            checking.take(FrameIndex{at + 1});
+    // As on the command line: once, once more where that showed that its findings need it, and again by one thread where several needed too much.
+    for (std::size_t reading = 0; reading < 4; ++reading) {
+        Checking checking(asked, traits, threads);
+        const bool whole = checking.run();
+        if (asked.stopped()) return std::nullopt;
+        Timeline again = checking.finish();
+        if (!whole || checking.over()) {
+            threads = 1;
+            continue;
         }
-        Timeline again = checking.finish(timeline.quality.drops);
-        if (reading == 0 && again.learned.any()) {
+        if (!traits.any() && again.learned.any()) {
             traits = std::move(again.learned);
             continue;
         }

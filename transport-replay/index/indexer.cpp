@@ -1,6 +1,6 @@
 #include <dissect/capture/time_merge.hpp>
 #include <transport-replay/index/indexer.hpp>
-#include <transport-replay/analysis/observation_batch.hpp>
+#include <transport-replay/analysis/sharded_analysis.hpp>
 #include <transport-replay/model/memory_beside.hpp>
 #include <transport-replay/model/timeline.hpp>
 
@@ -29,11 +29,13 @@ struct Input {
 
 // A batch between worker and analysis.
 struct Piece {
+    explicit Piece(std::size_t lanes) : observations(lanes) {}
     const Batch* batch = nullptr;
     std::size_t frames = 0;  // of the batch that were in the file
-    ObservationBatch observations;
+    ShardedBatch observations;
     std::vector<std::uint64_t> places;  // record of each, by file_offset
     std::vector<std::uint16_t> files;   // and file
+    bool copied = false;                // a timeline of what is known behind it was asked for
 };
 
 // The file of each frame of batches under way, for threads that work on them.
@@ -49,6 +51,17 @@ private:
     std::mutex mutex_;
     std::map<const Batch*, std::vector<std::uint16_t>> files_;
 };
+
+bool is_there_again(const std::string& file) {
+    std::error_code error;
+    return file != "-" && std::filesystem::is_regular_file(file, error);
+}
+
+// As many as threads, where the files can be read again in one. Numbers of connections that the user names are those of the whole.
+std::size_t lanes_for(const Indexing& indexing) {
+    if (indexing.one_lane || !indexing.hints.empty() || !std::ranges::all_of(indexing.files, is_there_again)) return 1;
+    return indexing.jobs.count;
+}
 
 // Of all files together, where all of them are files.
 std::optional<std::uint64_t> size_of(const std::vector<std::string>& files) {
@@ -68,18 +81,7 @@ public:
         : index_(index),
           indexing_(indexing),
           watch_(watch),
-          analysis_({.message =
-                         [this](ConnectionId connection, End requester, const Message& message) {
-                             keep(connection, requester, message);
-                         },
-                     .operation =
-                         [this](const UlpOperation& operation) {
-                             if (!full_) index_.operations.append(OperationRow(operation));
-                         },
-                     .hints = indexing.hints,
-                     .icrc = indexing.icrc,
-                     .traits = indexing.traits,
-                     .memory = indexing.memory.part_of(4)}),
+          analysis_(settings(), lanes_for(indexing), true),
           most_(bytes_of_rows(indexing.memory)) {}
     Indexer(const Indexer&) = delete;
     Indexer& operator=(const Indexer&) = delete;
@@ -89,8 +91,9 @@ public:
         index_.set_link_speed(indexing_.link_speed);
         if (indexing_.by_time && indexing_.files.size() > 1) read_by_time();
         else
-            for (std::size_t i = 0; i < indexing_.files.size() && !stopped(); ++i) read(i);
+            for (std::size_t i = 0; i < indexing_.files.size() && !analysis_.over() && !stopped(); ++i) read(i);
         outcome_.stopped = stopped_;
+        outcome_.over = analysis_.over();
         outcome_.timeline = analysis_.finish(drops_);
         return std::move(outcome_);
     }
@@ -101,6 +104,7 @@ private:
         return stopped_;
     }
 
+    [[nodiscard]] AnalysisSettings settings();
     void keep(ConnectionId connection, End requester, const Message& message);
     void keep(const Observation& observation, const PacketRecord& record);
     void read(std::size_t file);
@@ -112,13 +116,19 @@ private:
     void number(Batch& batch);
     void end(const Input& input);
     [[nodiscard]] Duration offset(std::size_t file) const { return file < indexing_.offsets.size() ? indexing_.offsets[file] : Duration{}; }
-    void take(const Piece& piece);
-    void show(const Drops& of_this_file);
+    // The stage in which lanes follow those batches.
+    [[nodiscard]] std::function<void(std::size_t slot, std::size_t lane)> follow(std::vector<Piece>& pieces) {
+        return [this, &pieces](std::size_t slot, std::size_t lane) { analysis_.follow(pieces[slot].observations, lane); };
+    }
+    void take(Piece& piece);
+    void gate(Piece& piece);
+    void show(Piece& piece, const Drops& of_this_file);
+    void show_all(const Drops& of_this_file);
 
     CaptureIndex& index_;
     const Indexing& indexing_;
     const IndexWatch& watch_;
-    Analysis analysis_;
+    ShardedAnalysis analysis_;
     Indexed outcome_;
     Drops drops_;                        // of the files before
     std::uint64_t shown_ = 0;            // packets that the last timeline knows
@@ -130,7 +140,20 @@ private:
     std::uint64_t most_;                 // bytes of rows
     bool full_ = false;                  // no more rows of any kind, from the next packet on
     bool stopped_ = false;
+    bool copying_ = false;  // for a timeline that was not made yet
 };
+
+AnalysisSettings Indexer::settings() {
+    return {.message = [this](ConnectionId connection, End requester, const Message& message) { keep(connection, requester, message); },
+            .operation =
+                [this](const UlpOperation& operation) {
+                    if (!full_) index_.operations.append(OperationRow(operation));
+                },
+            .hints = indexing_.hints,
+            .icrc = indexing_.icrc,
+            .traits = indexing_.traits,
+            .memory = indexing_.memory.part_of(4)};
+}
 
 // Its label comes first: readers look from the message.
 void Indexer::keep(ConnectionId connection, End requester, const Message& message) {
@@ -182,6 +205,7 @@ bool Indexer::prepare(Input& input, const std::string& file) {
     return true;
 }
 
+// Who stops gets the rows of all that was read: what the analysis knows has them.
 bool Indexer::read_batch(Input& input, Batch& batch) {
     if (stopped() || !input.capture.read(batch)) return false;
     describe(input, batch);
@@ -220,28 +244,51 @@ void Indexer::number(Batch& batch) {
     }
 }
 
-void Indexer::take(const Piece& piece) {
-    // What refers to a packet comes before its row: readers look from the row.
-    piece.observations.follow(analysis_, [&](const Observation& observation, const PacketRecord& record, std::size_t at) {
+// What refers to a packet comes before its row: readers look from the row.
+void Indexer::take(Piece& piece) {
+    const Observation* packet = nullptr;
+    const PacketRecord* known = nullptr;
+    std::size_t place = 0;
+    const auto remember = [&](const Observation& observation, const PacketRecord& record, std::size_t at) {
+        packet = &observation;
+        known = &record;
+        place = at;
+        return true;
+    };
+    const auto append = [&] {
         const std::uint64_t row = index_.packets.size();
-        if (full_) {
-            ++outcome_.left_out;
-            return true;
-        }
-        keep(observation, record);
-        if (record.missing != 0) index_.gaps.append({observation.frame, record.missing});
+        if (full_) return void(++outcome_.left_out);
+        keep(*packet, *known);
+        if (known->missing != 0) index_.gaps.append({packet->frame, known->missing});
         const std::uint64_t messages = index_.messages.size();
         if (messages != messages_)
             index_.endings.append(
                 {static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(messages_), static_cast<std::uint32_t>(messages - messages_)});
         messages_ = messages;
-        index_.packets.append(PacketRow(piece.files[at], piece.places[at], observation, record));
+        index_.packets.append(PacketRow(piece.files[place], piece.places[place], *packet, *known));
         full_ = row + 1 == decltype(index_.packets)::kMaxRows || index_.bytes() >= most_;
-        return true;
-    });
+    };
+    analysis_.visit(piece.observations, remember, append);
 }
 
-void Indexer::show(const Drops& of_this_file) {
+// Lanes go on while a timeline of what was before is made: it is made of a copy, asked for here.
+void Indexer::gate(Piece& piece) {
+    const bool wanted = !copying_ && watch_.timeline && watch_.wants_timeline && watch_.wants_timeline();
+    copying_ |= wanted;
+    piece.copied = wanted;
+    analysis_.gate(piece.observations, wanted);
+}
+
+void Indexer::show(Piece& piece, const Drops& of_this_file) {
+    if (!std::exchange(piece.copied, false)) return;
+    copying_ = false;
+    shown_ = index_.packets.size();
+    Drops drops = drops_;
+    watch_.timeline(analysis_.so_far(piece.observations, drops += of_this_file));
+}
+
+// While a pipe is waited for, and every packet that came was followed.
+void Indexer::show_all(const Drops& of_this_file) {
     if (!watch_.timeline || !watch_.wants_timeline || !watch_.wants_timeline()) return;
     shown_ = index_.packets.size();
     Drops drops = drops_;
@@ -314,7 +361,7 @@ void Indexer::read_by_time() {
         while (count < batch.frames.size() && (sound || inputs[from[count]].capture.still_there(std::span(batch.frames).subspan(count, 1)) == 1)) ++count;
         return count;
     };
-    std::vector<Piece> pieces(indexing_.jobs.slots());
+    std::vector<Piece> pieces(indexing_.jobs.slots(), Piece{analysis_.lanes()});
     bool whole = true;
     const auto read = [&](Batch& batch) {
         if (!whole || !merge.read(batch, origins.of(batch))) return false;
@@ -330,18 +377,22 @@ void Indexer::read_by_time() {
         pieces[slot].frames = there(batch, from);
         decode_into(pieces[slot], [&](std::size_t at) { return static_cast<std::uint16_t>(inputs[from[at]].number); });
     };
-    const auto consume = [&](std::size_t slot) {
+    const auto pass = [&](std::size_t slot) {
         Piece& piece = pieces[slot];
         const std::vector<std::uint16_t>& from = origins.of(*piece.batch);
-        const std::size_t count = there(*piece.batch, from);
+        const std::size_t count = whole ? there(*piece.batch, from) : 0;
         if (std::exchange(piece.frames, count) != count)
             decode_into(piece, [&](std::size_t at) { return static_cast<std::uint16_t>(inputs[from[at]].number); });
-        take(piece);
-        whole = count == piece.batch->frames.size();
-        show(drops());
-        return whole && !stopped();
+        whole &= count == piece.batch->frames.size();
+        gate(piece);
     };
-    dissect::run({read, work, consume}, indexing_.jobs);
+    const auto consume = [&](std::size_t slot) {
+        Piece& piece = pieces[slot];
+        take(piece);
+        show(piece, drops());
+        return !analysis_.over();
+    };
+    dissect::run({read, work, consume, pass, follow(pieces), analysis_.lanes()}, indexing_.jobs);
     for (const Input& input : inputs) end(input);
 }
 
@@ -351,7 +402,7 @@ void Indexer::read(std::size_t file) {
     Input& input = *opened;
     const Duration by = offset(file);
     const Jobs jobs = input.capture.size() ? indexing_.jobs : Jobs{1};
-    std::vector<Piece> pieces(jobs.slots());
+    std::vector<Piece> pieces(jobs.slots(), Piece{analysis_.lanes()});
     const auto decode_frames = [&](Piece& piece) {
         decode_into(piece, [&](std::size_t) { return static_cast<std::uint16_t>(input.number); });
     };
@@ -396,17 +447,21 @@ void Indexer::read(std::size_t file) {
         pieces[slot].frames = input.capture.still_there(batch.frames);
         decode_frames(pieces[slot]);
     };
-    const auto consume = [&](std::size_t slot) {
+    const auto pass = [&](std::size_t slot) {
         Piece& piece = pieces[slot];
         const std::size_t there = input.capture.still_there(piece.batch->frames);
         if (std::exchange(piece.frames, there) != there) decode_frames(piece);  // the file was truncated meanwhile
+        gate(piece);
+    };
+    const auto consume = [&](std::size_t slot) {
+        Piece& piece = pieces[slot];
         take(piece);
-        show(input.capture.drops());
-        return !stopped();
+        show(piece, input.capture.drops());
+        return !analysis_.over();
     };
     // One thread alone has analysed everything that it read when it waits for more.
-    if (jobs.count == 1) idle_ = [&] { show(input.capture.drops()); };
-    dissect::run({read_on, work, consume, {}, {}, 0, reach, walk, settle}, jobs);
+    if (jobs.count == 1) idle_ = [&] { show_all(input.capture.drops()); };
+    dissect::run({read_on, work, consume, pass, follow(pieces), analysis_.lanes(), reach, walk, settle}, jobs);
     idle_ = {};
     end(input);
 }
@@ -423,14 +478,26 @@ Indexed build_index(CaptureIndex& index, const Indexing& indexing, const IndexWa
 }
 
 std::optional<Indexing> second_reading(const Indexing& first, const Indexed& outcome) {
-    const auto is_there_again = [](const std::string& file) {
-        std::error_code error;
-        return file != "-" && std::filesystem::is_regular_file(file, error);
-    };
-    if (outcome.stopped || first.traits.any() || !outcome.timeline.learned.any() || !std::ranges::all_of(first.files, is_there_again)) return {};
+    if (outcome.stopped) return {};
+    if (outcome.over) {
+        Indexing second = first;
+        second.one_lane = true;
+        return second;
+    }
+    if (first.traits.any() || !outcome.timeline.learned.any() || !std::ranges::all_of(first.files, is_there_again)) return {};
     Indexing second = first;
     second.traits = outcome.timeline.learned;
     return second;
+}
+
+ReadIndex read_index(Indexing indexing, const IndexWatch& watch) {
+    for (;;) {
+        ReadIndex read{.index = std::make_unique<CaptureIndex>(), .outcome = {}};
+        read.outcome = build_index(*read.index, indexing, watch);
+        auto next = second_reading(indexing, read.outcome);
+        if (!next) return read;
+        indexing = std::move(*next);
+    }
 }
 
 }  // namespace qps::transport

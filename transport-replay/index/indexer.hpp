@@ -1,6 +1,6 @@
 // Indexer: reads captures from the first packet to the last, analyses them and fills a CaptureIndex while others read it.
 //
-// Packets are decoded side by side and analysed in order, as everywhere; the result does not depend on the number of threads.
+// Packets are decoded and connections followed side by side, as everywhere; the result does not depend on the number of threads.
 // What cannot be read is told and the rest is there. Inputs that cannot be read twice (pipes, standard input, compressed files)
 // are copied as they are read into a spool, a temporary pcapng file, from which their packets are decoded again.
 #pragma once
@@ -13,6 +13,7 @@
 #include <transport-replay/ulp/ulp_hints.hpp>
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,6 +27,7 @@ struct Indexing {
     UlpHints hints{};                // what the user says that connections speak
     IcrcPolicy icrc = IcrcPolicy::automatic;
     CaptureTraits traits{};          // what an earlier reading found out of the capture as a whole
+    bool one_lane = false;           // connections are followed by one thread, whatever `jobs`
     bool by_time = false;            // frames of all files in the order of their times, not the files one after the other
     std::vector<dissect::Duration> offsets{};  // added to the times of each file; of files behind the last one nothing is
     dissect::BitsPerSecond link_speed{};       // of all interfaces; 0: as the files say
@@ -56,13 +58,21 @@ struct Indexed {
     std::uint64_t left_out = 0;                   // packets past GrowingStore::kMaxRows, or past the memory for rows
     std::uint64_t messages_left_out = 0;          // and messages that ended there
     bool stopped = false;
+    bool over = false;  // threads together needed more memory than there is: ended there, to be read again by one (second_reading())
 };
 
 // Throws std::bad_alloc; the index then has what was there before.
 [[nodiscard]] Indexed build_index(CaptureIndex& index, const Indexing& indexing, const IndexWatch& watch);
 
-// What to read the files with a second time, into a new index, where the first reading found out that its findings need it: several
-// taps recorded the same packets, or no ICRC of a sender is right. Nothing where one reading is enough or all that there is.
+// What to read the files with once more, into a new index, where a reading found out that its findings need it: several taps recorded the
+// same packets, no ICRC of a sender is right, or it was over(). Nothing where that reading is enough or all that there is. Ask after each.
 [[nodiscard]] std::optional<Indexing> second_reading(const Indexing& first, const Indexed& outcome);
+
+// As often as that takes; the index is that of the last.
+struct ReadIndex {
+    std::unique_ptr<CaptureIndex> index;
+    Indexed outcome;
+};
+[[nodiscard]] ReadIndex read_index(Indexing indexing, const IndexWatch& watch);
 
 }  // namespace qps::transport

@@ -69,12 +69,83 @@ AllSaid in_one_piece(const ClusterTraffic& traffic, CaptureTraits& traits) {
     return said;
 }
 
+std::string report_of(const Timeline& timeline) {
+    std::string text;
+    write_report(timeline, OutputFormat::json, {}, {}, [&](std::string_view piece) { text += piece; });
+    return text;
+}
+
+// What listeners of single lanes heard, which is what all heard, but by the numbers of their lanes.
+class HeardByLanes {
+public:
+    [[nodiscard]] std::vector<LaneListener> listeners(std::size_t lanes) {
+        packets_.resize(lanes);
+        messages_.resize(lanes);
+        std::vector<LaneListener> all;
+        for (std::size_t lane = 0; lane < lanes; ++lane)
+            all.push_back({.packet = [this, lane](std::size_t batch, std::size_t, const Observation& observation,
+                                                  const PacketRecord& record) { packets_[lane].push_back({batch, observation.frame, record}); },
+                           .message = [this, lane](ConnectionId connection, End requester,
+                                                   const Message& message) { messages_[lane].push_back({connection, requester, message}); }});
+        return all;
+    }
+    // What they heard of packets, in the order of the capture; batches are numbered.
+    [[nodiscard]] std::vector<std::string> packets(const ShardedAnalysis& analysis) const {
+        std::vector<Packet> all;
+        for (std::size_t lane = 0; lane < packets_.size(); ++lane) {
+            const auto numbers = analysis.numbers(lane);
+            for (Packet packet : packets_[lane]) {
+                if (packet.record.connection) packet.record.connection = ConnectionId{numbers[std::to_underlying(*packet.record.connection) - 1]};
+                all.push_back(packet);
+            }
+        }
+        std::ranges::stable_sort(all, {}, [](const Packet& packet) { return std::pair(packet.batch, packet.frame); });
+        std::vector<std::string> lines;
+        for (const Packet& packet : all) lines.push_back(line_of(packet.record));
+        return lines;
+    }
+    [[nodiscard]] std::vector<std::string> messages(const ShardedAnalysis& analysis) const {
+        std::vector<std::string> lines;
+        for (std::size_t lane = 0; lane < messages_.size(); ++lane) {
+            const auto numbers = analysis.numbers(lane);
+            for (const Ended& ended : messages_[lane])
+                lines.push_back(line_of(ConnectionId{numbers[std::to_underlying(ended.connection) - 1]}, ended.requester, ended.message));
+        }
+        std::ranges::sort(lines);
+        return lines;
+    }
+
+private:
+    struct Packet {
+        std::size_t batch = 0;
+        FrameIndex frame{};
+        PacketRecord record;
+    };
+    struct Ended {
+        ConnectionId connection{};
+        End requester{};
+        Message message;
+    };
+    std::vector<std::vector<Packet>> packets_;
+    std::vector<std::vector<Ended>> messages_;
+};
+
+// What is known behind so many packets, to who asks on the way.
+void check_so_far(const ClusterTraffic& traffic, std::size_t packets, const CaptureTraits& traits, const Timeline& so_far) {
+    Analysis analysis(AnalysisSettings{.traits = traits});
+    for (std::size_t i = 0; i < packets; ++i) static_cast<void>(analysis.observe(traffic.observations[i]));
+    CHECK(report_of(so_far) == report_of(analysis.finish()));
+}
+
 // Batches of any size; lanes come in any order, some some batches behind the others.
 AllSaid shared_out(const ClusterTraffic& traffic, std::size_t lanes, std::uint64_t seed, const CaptureTraits& traits) {
     constexpr std::size_t kUnderWay = 5;
     AllSaid said;
     Draws draws(seed + lanes);
-    ShardedAnalysis analysis(settings_of(said, traits), lanes, true);
+    HeardByLanes heard;
+    ShardedAnalysis analysis(settings_of(said, traits), lanes, true, false, heard.listeners(lanes));
+    std::size_t first = 0;  // the number of the first batch under way
+    const std::size_t asks = draws.below(20);
     std::deque<ShardedBatch> batches;
     std::deque<std::vector<bool>> followed;  // by lane
     const auto follow_some = [&](bool all) {
@@ -82,7 +153,7 @@ AllSaid shared_out(const ClusterTraffic& traffic, std::size_t lanes, std::uint64
             for (std::size_t i = 0; i < batches.size(); ++i) {
                 if (followed[i][lane]) continue;
                 if (!all && draws.chance(0.5)) break;
-                analysis.follow(batches[i], lane);
+                analysis.follow(batches[i], lane, first + i);
                 followed[i][lane] = true;
             }
         }
@@ -92,8 +163,10 @@ AllSaid shared_out(const ClusterTraffic& traffic, std::size_t lanes, std::uint64
             said.packets.push_back(line_of(record));
             return true;
         });
+        if (first == asks) check_so_far(traffic, said.packets.size(), traits, analysis.so_far(batches.front()));
         batches.pop_front();
         followed.pop_front();
+        ++first;
     };
     const bool tiny = draws.chance(0.3);
     for (std::size_t at = 0; at < traffic.observations.size();) {
@@ -101,7 +174,7 @@ AllSaid shared_out(const ClusterTraffic& traffic, std::size_t lanes, std::uint64
         followed.emplace_back(lanes);
         const std::size_t size = 1 + draws.below(tiny ? 8 : 700);
         for (std::size_t i = 0; i < size && at < traffic.observations.size(); ++i) batch.add(traffic.observations[at++]);
-        analysis.gate(batch);
+        analysis.gate(batch, first + batches.size() - 1 == asks);
         follow_some(batches.size() == kUnderWay);
         while (!batches.empty() && std::ranges::all_of(followed.front(), [](bool one) { return one; })) visit_first();
     }
@@ -109,6 +182,10 @@ AllSaid shared_out(const ClusterTraffic& traffic, std::size_t lanes, std::uint64
     while (!batches.empty()) visit_first();
     CHECK_FALSE(analysis.over());
     finish_report(said, analysis.finish());
+    CHECK(heard.packets(analysis) == said.packets);
+    std::vector<std::string> messages = said.messages;
+    std::erase_if(messages, [](const std::string& line) { return line.starts_with("operation"); });
+    CHECK(heard.messages(analysis) == messages);
     return said;
 }
 

@@ -191,3 +191,59 @@ TEST_CASE("indexing stops when it is told, and shows what it knows on the way") 
     CHECK(shown > 0);
     CHECK(outcome.timeline.packets == index.packets.size());
 }
+
+TEST_CASE("what several threads index is what one does, and what is shown on the way is what was read") {
+    const qps::test::TemporaryFolder folder;
+    for (const std::string& path : qps::tests::sample_captures()) {
+        INFO(path);
+        Indexed first;
+        const auto one = indexed({path}, folder.path(), 1, &first);
+        for (const std::size_t jobs : {2U, 5U}) {
+            CaptureIndex index;
+            std::size_t shown = 0, wrong = 0;
+            const Indexed outcome = build_index(index, {.files = {path}, .jobs = {jobs}, .spool_folder = folder.path()},
+                                                {.wants_timeline = [] { return true; },
+                                                 .timeline =
+                                                     [&](Timeline&& so_far) {
+                                                         ++shown;
+                                                         wrong += so_far.packets != index.packets.size();
+                                                     }});
+            CHECK_FALSE(outcome.over);
+            CHECK(shown > 0);
+            CHECK(wrong == 0);
+            CHECK(outcome.timeline.findings.size() == first.timeline.findings.size());
+            REQUIRE(index.packets.size() == one->packets.size());
+            REQUIRE(index.messages.size() == one->messages.size());
+            REQUIRE(index.operations.size() == one->operations.size());
+            for (std::uint64_t at = 0; at < index.packets.size(); ++at)
+                CHECK(std::memcmp(&index.packets[at], &one->packets[at], sizeof(PacketRow)) == 0);
+        }
+    }
+}
+
+TEST_CASE("where several threads need more memory than there is, one reads again") {
+    const qps::test::TemporaryFolder folder;
+    // Two readings at most: of one lane, nobody needs more than there is.
+    const Indexing first{.files = {QPSCOPE_SOURCE_DIR "/captures/multi_qp/capture.pcap"}, .jobs = {4}, .spool_folder = folder.path(),
+                         .memory = MemoryBudget{64 << 10}};
+    CaptureIndex index;
+    const Indexed outcome = build_index(index, first, {});
+    REQUIRE(outcome.over);
+    const auto second = second_reading(first, outcome);
+    REQUIRE(second);
+    CHECK(second->one_lane);
+    CaptureIndex again;
+    const Indexed whole = build_index(again, *second, {});
+    CHECK_FALSE(whole.over);
+    CHECK_FALSE(second_reading(*second, whole));
+    Indexing alone = first;
+    alone.jobs = {1};
+    CaptureIndex by_one;
+    const Indexed expected = build_index(by_one, alone, {});
+    CHECK_FALSE(expected.over);
+    CHECK(again.packets.size() == by_one.packets.size());
+    CHECK(whole.timeline.connections.size() == expected.timeline.connections.size());
+    const ReadIndex read = read_index(first, {});
+    CHECK(read.outcome.timeline.connections.size() == expected.timeline.connections.size());
+    CHECK(read.index->packets.size() == by_one.packets.size());
+}

@@ -67,6 +67,8 @@ public:
 
     // All of them, ascending. Call it once.
     [[nodiscard]] std::vector<HostTally> take();
+    [[nodiscard]] std::size_t told_apart() const { return places_.size(); }
+    [[nodiscard]] bool has_room_for(std::size_t hosts) const { return most_ == 0 || hosts < most_; }
     [[nodiscard]] std::uint64_t untold() const { return untold_; }  // packets of hosts for which there was no room
 
 private:

@@ -21,6 +21,14 @@
 
 namespace qps::transport::conformance {
 
+// What a suite has taken of each of its bounds; suites of parts of a capture together took as much as one would have, or more.
+struct SuiteNeeds {
+    std::size_t watched = 0;     // connections, up to the last that it saw
+    std::size_t remembered = 0;  // ways
+    std::size_t hosts = 0;       // told apart
+    std::size_t last = 0;        // the highest number of a connection in the whole
+};
+
 class PassiveSuite {
 public:
     explicit PassiveSuite(const MemoryBudget& budget = MemoryBudget{});
@@ -44,6 +52,12 @@ public:
     void prefetch(ConnectionId connection) const {
         const std::size_t index = std::to_underlying(connection) - 1;
         if (index < watches_.size()) __builtin_prefetch(&watches_[index]);
+    }
+
+    [[nodiscard]] SuiteNeeds needs() const { return {.watched = watches_.size(), .remembered = remembered_, .hosts = tallies_.told_apart()}; }
+    // Whether one suite like this would have left nothing out.
+    [[nodiscard]] bool has_room_for(const SuiteNeeds& needs) const {
+        return std::max(needs.watched, needs.last) < most_watched_ && needs.remembered < kRememberedWays && tallies_.has_room_for(needs.hosts);
     }
 
     // One of these, once: what was seen; or what it means, a result for each check of the catalogue that a capture can decide, in its order.
