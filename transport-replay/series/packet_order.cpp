@@ -204,16 +204,17 @@ std::expected<PacketOrder, NoOrder> order_by_text(const Places& places, const Or
     if (places.size() > most_sorted_by_text(memory)) return std::unexpected(NoOrder::too_many_packets);
     const std::uint64_t most = memory - 8 * places.size();
     std::vector<SortedTexts> runs;
-    std::uint64_t bytes = 0;
+    std::atomic<std::uint64_t> bytes = 0;  // of runs that wait for one before them, too
     std::atomic<bool> too_many = false;
     const PassWatch inner{[&] { return too_many || watch.stop(); }, watch.done};
-    const bool whole = pass_pieces<SortedTexts>(
-        pieces_of(places.size()), inner, [&] { return TextSorter(places, by, inner); },
-        [&](SortedTexts&& run) {
-            bytes += run.bytes.size();
-            too_many = too_many || bytes > most;
-            runs.push_back(std::move(run));
-        });
+    const auto begin = [&] {
+        return [&, sorter = TextSorter(places, by, inner)](std::uint64_t piece) mutable {
+            SortedTexts run = sorter(piece);
+            if ((bytes += run.bytes.size()) > most) too_many = true;
+            return run;
+        };
+    };
+    const bool whole = pass_pieces<SortedTexts>(pieces_of(places.size()), inner, begin, [&](SortedTexts&& run) { runs.push_back(std::move(run)); });
     if (too_many) return std::unexpected(NoOrder::too_many_texts);
     if (!whole) return std::unexpected(NoOrder::stopped);
     auto order = merged(runs, places.size(), by.descending, watch);
