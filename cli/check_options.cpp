@@ -41,7 +41,9 @@ void take_word(std::string_view option, const std::string& text, T& target, cons
 std::string check_id(const std::string& text) {
     const auto is_family = [&](const FamilyRow& family) { return family.prefix == text; };
     if (find_check(text) != nullptr || std::ranges::any_of(kFamilies, is_family)) return {};
-    return fmt::format("invalid check '{}': expected an id such as FMT-01, or a family: TRC, FMT, RSP, REQ, CM, CNP, ERR", text);
+    std::string families;
+    for (const FamilyRow& family : kFamilies) families += fmt::format("{}{}", families.empty() ? "" : ", ", family.prefix);
+    return fmt::format("invalid check '{}': expected an id such as FMT-01, or a family: {}", text, families);
 }
 
 // As connections show it: "10.0.0.1", "2001:db8::1", a GID, "lid 4".

@@ -26,7 +26,8 @@ const PassiveMutants& passive_mutants() {
     static const PassiveMutants kAll = [] {
         PassiveMutants all;
         for (auto* family :
-             {recorded_format_mutants, recorded_responder_mutants, recorded_requester_mutants, recorded_management_mutants, edited_mutants})
+             {recorded_format_mutants, recorded_responder_mutants, recorded_requester_mutants, recorded_management_mutants,
+              recorded_framing_mutants, recorded_placement_mutants, recorded_rdmap_mutants, edited_mutants})
             std::ranges::move(family(), std::back_inserter(all));
         return all;
     }();
@@ -36,7 +37,8 @@ const PassiveMutants& passive_mutants() {
 NearMisses near_misses() {
     NearMisses all;
     for (auto* family :
-         {recorded_format_near_misses, recorded_responder_near_misses, recorded_requester_near_misses, recorded_management_near_misses})
+         {recorded_format_near_misses, recorded_responder_near_misses, recorded_requester_near_misses, recorded_management_near_misses,
+          recorded_iwarp_near_misses})
         std::ranges::move(family(), std::back_inserter(all));
     return all;
 }
@@ -65,6 +67,21 @@ TEST_CASE("every passive check fails for each mutant, passes where nothing is wr
         add_mutant(killed[std::string(mutant.id)], mutant.what, dead);
     }
     check_manual(kPassiveHead, killed);
+}
+
+TEST_CASE("what breaks one rule of iWARP fails its check, and no other") {
+    // The same bytes break both.
+    const std::set<std::pair<std::string_view, std::string_view>> both{{"RDM-08", "DDP-08"}};
+    for (const PassiveMutants& mutants : {recorded_framing_mutants(), recorded_placement_mutants(), recorded_rdmap_mutants()})
+        for (const PassiveMutant& mutant : mutants) {
+            RecordedCapture capture = mutant.healthy();
+            mutant.harm(capture);
+            for (const CheckResult& result : check_capture(capture)) {
+                if (result.verdict != Verdict::fail || result.check->id == mutant.id || both.contains({mutant.id, result.check->id})) continue;
+                INFO(mutant.id << ": " << mutant.what << ": " << result.check->id << ": " << result.reason);
+                CHECK_FALSE(is_of_iwarp(result.check->family));
+            }
+        }
 }
 
 TEST_CASE("what nearly breaks the rule of a passive check is not a failure") {
@@ -107,7 +124,8 @@ TEST_CASE("where one device is judged, it fails for what it did, and its peer do
         for (const RecordedFrame& frame : capture.frames) {
             decode(frame.frame(1), packet);
             qps::transport::observe(packet, observation);
-            if (observation.kind == qps::transport::ObservationKind::transport) hosts.insert(observation.flow.source);
+            using enum qps::transport::ObservationKind;
+            if (observation.kind == transport || observation.kind == stream) hosts.insert(observation.flow.source);
         }
         CHECK(hosts.size() >= 2);
         std::uint64_t failures = 0;

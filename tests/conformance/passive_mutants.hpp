@@ -32,11 +32,15 @@ using NearMisses = std::vector<NearMiss>;
 [[nodiscard]] PassiveMutants recorded_responder_mutants();
 [[nodiscard]] PassiveMutants recorded_requester_mutants();
 [[nodiscard]] PassiveMutants recorded_management_mutants();  // CM, CNP, ERR
+[[nodiscard]] PassiveMutants recorded_framing_mutants();     // MPA
+[[nodiscard]] PassiveMutants recorded_placement_mutants();   // DDP
+[[nodiscard]] PassiveMutants recorded_rdmap_mutants();
 [[nodiscard]] PassiveMutants edited_mutants();               // one field is another
 
 [[nodiscard]] NearMisses recorded_format_near_misses();
 [[nodiscard]] NearMisses recorded_responder_near_misses();
 [[nodiscard]] NearMisses recorded_requester_near_misses();
 [[nodiscard]] NearMisses recorded_management_near_misses();
+[[nodiscard]] NearMisses recorded_iwarp_near_misses();
 
 }  // namespace qps::tests

@@ -50,7 +50,70 @@ const std::map<std::string, Names, std::less<>> kDeviations{
     {"write_bidir_cm", kManaged},
 };
 
+// Soft-iWARP of Linux 6.1 and 6.12: what its pads and Terminates have is in docs/findings-siw.md.
+const std::map<std::string, Names, std::less<>> kIwarpDeviations{
+    {"iwarp_nvme", {}},
+    {"iwarp_peer_to_peer", {}},
+    {"iwarp_read", {"MPA-14"}},
+    {"iwarp_rping", {}},
+    {"iwarp_rping_crc", {}},
+    {"iwarp_send_reordered", {"MPA-14"}},
+    {"iwarp_terminate", {"RDM-15", "RDM-16"}},
+    {"iwarp_write", {"MPA-14"}},
+    {"iwarp_write_lost", {"MPA-14"}},
+};
+RecordedCapture iwarp_sample(std::string_view name) {
+    return recorded_in(std::string(QPSCOPE_SOURCE_DIR) + "/captures/" + std::string(name) + "/capture.pcapng");
+}
+
 }  // namespace
+
+TEST_CASE("soft-iWARP fails only where it deviates, in whatever a capture lacks, doubles or exchanges") {
+    for (const auto& [name, deviations] : kIwarpDeviations) {
+        const RecordedCapture whole = iwarp_sample(name);
+        Names failed;
+        for (const CheckResult& result : check_capture(whole)) {
+            if (result.verdict == Verdict::fail) failed.insert(std::string(result.check->id));
+            if (result.verdict == Verdict::fail) CHECK_FALSE(result.evidence.empty());
+            CHECK((result.check->family == CheckFamily::trace || is_of_iwarp(result.check->family)));
+        }
+        INFO(name);
+        CHECK(failed == deviations);
+        const auto no_more = [&](const RecordedCapture& capture, const std::string& how) {
+            for (const CheckResult& result : check_capture(capture)) {
+                INFO(how << ": " << result.check->id << ": " << result.reason);
+                if (result.check->family == CheckFamily::trace) continue;  // which says so
+                CHECK((result.verdict != Verdict::fail || deviations.contains(result.check->id)));
+            }
+        };
+        for (const std::size_t every : {2U, 3U, 5U, 7U, 11U}) {
+            for (std::size_t first = 0; first < every; ++first) {
+                RecordedCapture thinned = whole, doubled = whole, exchanged = whole;
+                std::size_t place = first;
+                std::erase_if(thinned.frames, [&](const RecordedFrame&) { return ++place % every == 0; });
+                no_more(thinned, fmt::format("without each {}th from {}", every, first));
+                for (std::size_t i = first; i < doubled.frames.size(); i += every + 1)
+                    doubled.frames.insert(doubled.frames.begin() + static_cast<std::ptrdiff_t>(i), RecordedFrame(doubled.frames[i]));
+                no_more(doubled, fmt::format("each {}th twice from {}", every, first));
+                for (std::size_t i = first; i + 1 < exchanged.frames.size(); i += every) std::swap(exchanged.frames[i].bytes, exchanged.frames[i + 1].bytes);
+                no_more(exchanged, fmt::format("each {}th behind the next from {}", every, first));
+            }
+        }
+        for (const std::size_t length : {60U, 70U, 90U, 128U, 300U}) {
+            RecordedCapture cut = whole;
+            for (RecordedFrame& frame : cut.frames) {
+                frame.wire_length = static_cast<std::uint32_t>(frame.bytes.size());
+                if (frame.bytes.size() > length) frame.bytes.resize(length);
+            }
+            no_more(cut, fmt::format("cut at {}", length));
+        }
+        for (std::size_t from = 0; from < std::min<std::size_t>(whole.frames.size(), 60); ++from) {
+            RecordedCapture late = whole;
+            late.frames.erase(late.frames.begin(), late.frames.begin() + static_cast<std::ptrdiff_t>(from));
+            no_more(late, fmt::format("from frame {}", from));
+        }
+    }
+}
 
 TEST_CASE("real devices fail only where they deviate") {
     for (const auto& [name, deviations] : kDeviations) {

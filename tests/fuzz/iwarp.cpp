@@ -1,10 +1,11 @@
 // Fuzzer of iWARP: bytes as what both ends of TCP connections send, in segments that are lost, doubled and moved, followed and then
-// decoded where the following said that FPDUs begin. CRCs are made right on request, for a fuzzer finds none.
+// decoded where the following said that FPDUs begin, and judged by the passive checks. CRCs are made right on request, for a fuzzer finds none.
 #include <dissect/build.hpp>
 #include <dissect/ulp/crc32c.hpp>
 #include <dissect/ulp/ulp.hpp>
 #include <tests/fuzz/bytewise.hpp>
 #include <transport-replay/analysis/annotator.hpp>
+#include <transport-replay/checks/passive/passive_suite.hpp>
 #include <transport-replay/model/timeline.hpp>
 
 #include <array>
@@ -80,6 +81,7 @@ void follow(fuzz::Bytewise input) {
     std::uint64_t reported = 0;
     settings.message = [&](transport::ConnectionId, transport::End, const transport::Message&) { ++reported; };
     transport::Analysis analysis(std::move(settings));
+    transport::conformance::PassiveSuite suite;
     transport::Observation observation;
     dissect::Packet packet;
     std::array<std::uint32_t, 2> next{0xfffffff0, 50};
@@ -101,7 +103,9 @@ void follow(fuzz::Bytewise input) {
         one.time = dissect::Instant{static_cast<std::int64_t>(index) * 1000};
         dissect::decode(one, packet);
         transport::observe(packet, observation);
-        const dissect::Annotation known = transport::annotation(analysis.observe(observation));
+        const transport::PacketRecord record = analysis.observe(observation);
+        suite.observe(observation, {}, record);
+        const dissect::Annotation known = transport::annotation(record);
         packet.annotation = &known;
         dissect::add_ulp_layers(packet, known.ulp);
         look(packet);
@@ -111,6 +115,8 @@ void follow(fuzz::Bytewise input) {
     for (const transport::Connection& connection : timeline.connections)
         for (const transport::Way& way : connection.ways) counted += way.all_messages();
     if (counted != reported) std::abort();
+    for (const transport::conformance::CheckResult& result : suite.finish(timeline))
+        if (result.evidence.size() > transport::conformance::kMostEvidence) std::abort();
 }
 
 // The walk where nobody who followed anything would send it.

@@ -37,8 +37,8 @@ struct RecordedCapture {
     dissect::Drops drops;
 };
 
-[[nodiscard]] inline RecordedCapture sample(std::string_view name) {
-    auto file = dissect::CaptureFile::open(std::string(QPSCOPE_SOURCE_DIR) + "/captures/" + std::string(name) + "/capture.pcap");
+[[nodiscard]] inline RecordedCapture recorded_in(const std::string& path) {
+    auto file = dissect::CaptureFile::open(path);
     REQUIRE(file.has_value());
     RecordedCapture capture;
     dissect::Batch batch;
@@ -47,6 +47,9 @@ struct RecordedCapture {
             capture.frames.push_back(
                 {{frame.bytes.begin(), frame.bytes.end()}, frame.link, std::to_underlying(frame.time), frame.wire_length});
     return capture;
+}
+[[nodiscard]] inline RecordedCapture sample(std::string_view name) {
+    return recorded_in(std::string(QPSCOPE_SOURCE_DIR) + "/captures/" + std::string(name) + "/capture.pcap");
 }
 
 // The ICRC that fits the bytes, where it can be computed.

@@ -36,6 +36,8 @@ std::vector<LaneListener> LaneSuites::begin(std::size_t count) {
             watching.watched.store(needs.watched, std::memory_order_relaxed);
             watching.remembered.store(needs.remembered, std::memory_order_relaxed);
             watching.hosts.store(needs.hosts, std::memory_order_relaxed);
+            watching.streams.store(needs.streams, std::memory_order_relaxed);
+            watching.held.store(needs.held, std::memory_order_relaxed);
         };
         const auto ended = [&watching](ConnectionId connection, End requester, const Message& message) {
             watching.suite.message(connection, requester, message);
@@ -53,6 +55,8 @@ bool LaneSuites::over() const {
         all.watched += watched;
         all.remembered += lane->remembered.load(std::memory_order_relaxed);
         all.hosts += lane->hosts.load(std::memory_order_relaxed);
+        all.streams += lane->streams.load(std::memory_order_relaxed);
+        all.held += lane->held.load(std::memory_order_relaxed);
         if (watched != 0 && watched <= lane->numbers.size()) all.last = std::max<std::size_t>(all.last, lane->numbers[watched - 1]);
     }
     return !lanes_.empty() && !lanes_.front()->suite.has_room_for(all);

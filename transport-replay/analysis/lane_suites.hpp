@@ -66,6 +66,8 @@ private:
         std::atomic<std::size_t> watched = 0;  // its needs, for the thread that visits
         std::atomic<std::size_t> remembered = 0;
         std::atomic<std::size_t> hosts = 0;
+        std::atomic<std::size_t> streams = 0;
+        std::atomic<std::size_t> held = 0;
         std::vector<std::uint32_t> numbers;  // of connections, among all, at the end
     };
 

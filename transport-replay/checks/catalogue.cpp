@@ -1,4 +1,5 @@
 // The table of conformance checks. Clauses are those of volume 1 of the InfiniBand specification, A11, A16, A17, A19 its annexes.
+// The rows of iWARP name RFCs with their sections.
 // The texts are ours and short: the rules behind them stand where they are judged.
 #include <transport-replay/checks/catalogue.hpp>
 
@@ -20,7 +21,8 @@ constexpr BasisMarks kS = marked(BasisMark::source), kQ = marked(BasisMark::quot
 constexpr bool kDangerous = true;
 constexpr CheckFamily kTrace = CheckFamily::trace, kFormat = CheckFamily::format, kResponder = CheckFamily::responder,
                       kRequester = CheckFamily::requester, kManagement = CheckFamily::management, kCongestion = CheckFamily::congestion,
-                      kRobustness = CheckFamily::robustness;
+                      kRobustness = CheckFamily::robustness, kFraming = CheckFamily::framing, kPlacement = CheckFamily::placement,
+                      kDirect = CheckFamily::direct_memory;
 
 // clang-format off
 constexpr std::array<CheckRow, kCheckCount> kChecks{{
@@ -194,6 +196,58 @@ constexpr std::array<CheckRow, kCheckCount> kChecks{{
     {"ERR-05", kRobustness, A, "loss, duplicates, reordering, corruption", "all data right, everything completes exactly once", H, "9.7; published measurements", kP, kDangerous, {}},
     {"ERR-06", kRobustness, A, "a queue pair number reused while old packets are in flight", "the old ones are dropped", M, "12.9.8.4", kR, {}, {}},
     {"ERR-07", kRobustness, P, "SENDs that arrive twice", "executed once: the MSN counts them once", H, "C9-105, C9-148; a fix on linux-rdma", kQ | kD, {}, {}},
+
+    {"MPA-01", kFraming, P, "the first 16 bytes of each way of a connection", "the key of a request from the initiator, that of a reply from the responder", H, "RFC 5044 7.1.1", kS | kR, {}, {}},
+    {"MPA-02", kFraming, P, "the revision of MPA requests and replies", "1 or 2, in a reply no later than in the request", M, "RFC 5044 7.1.1, RFC 6581 6", kS | kR, {}, {}},
+    {"MPA-03", kFraming, P, "the private data length of set-up frames", "at most 512", M, "RFC 5044 7.1.1", kS | kR, {}, {}},
+    {"MPA-04", kFraming, P, "the reserved bits of set-up frames", "0, in revision 1 also the flag of enhanced connections", L, "RFC 5044 7.1.1, RFC 6581 6", kR, {}, {}},
+    {"MPA-05", kFraming, P, "the flag R of MPA requests", "0: it belongs to replies", L, "RFC 5044 7.1.1", kR, {}, {}},
+    {"MPA-06", kFraming, P, "set-up frames with the flag S", "4 bytes of private data at least, and a reply has S only where its request has", M, "RFC 6581 6", kS | kR, {}, {}},
+    {"MPA-07", kFraming, P, "the ORD of enhanced replies", "no higher than the IRD of the request, unless either is left open", M, "RFC 6581 9.1", kS | kR, {}, {}},
+    {"MPA-08", kFraming, P, "when the initiator sends its first FPDU", "behind the MPA reply: its TCP has acknowledged that", M, "RFC 5044 7.1.2", kR, {}, {}},
+    {"MPA-09", kFraming, P, "when the responder sends its first FPDU", "behind the first FPDU of the initiator: its TCP has acknowledged that", M, "RFC 5044 7.1.2", kR, {}, {}},
+    {"MPA-10", kFraming, P, "what follows a reply with the flag R", "nothing", M, "RFC 5044 7.1.2", kS | kR, {}, {}},
+    {"MPA-11", kFraming, P, "markers, where the peer asked for them", "each 512 bytes of the stream, pointing back to the start of the FPDU", H, "RFC 5044 4.3", kR, {}, {}},
+    {"MPA-12", kFraming, P, "the reserved half of markers", "0", L, "RFC 5044 4.3", kR, {}, {}},
+    {"MPA-13", kFraming, P, "the CRC of every FPDU, where either end asked for CRCs", "the CRC-32C of the FPDU with its markers", H, "RFC 5044 4.4, 7.1.1", kS | kR, {}, {}},
+    {"MPA-14", kFraming, P, "the pad of FPDUs", "0", L, "RFC 5044 4.1", kR, {}, {}},
+    {"MPA-15", kFraming, P, "the ULPDU length of FPDUs", "a DDP header at least: 14 bytes tagged, 18 untagged", H, "RFC 5041 4.1", kS | kR, {}, {}},
+    {"MPA-16", kFraming, P, "the first FPDU of the initiator, where both ends set the flag of peer-to-peer connections", "an empty SEND, WRITE or READ, of a kind that both announced", M, "RFC 6581 5, 9.2", kS | kR, {}, {}},
+    {"MPA-17", kFraming, P, "where a FIN stands in the stream, on connections without Terminate", "behind a whole FPDU", M, "RFC 5044 7.2", kR, {}, {}},
+
+    {"DDP-01", kPlacement, P, "the DDP version of every segment", "1", M, "RFC 5041 4.1", kS | kR, {}, {}},
+    {"DDP-02", kPlacement, P, "the reserved bits of DDP", "0", L, "RFC 5041 4.2, 4.3", kR, {}, {}},
+    {"DDP-03", kPlacement, P, "the queue number of untagged segments", "0 for SENDs and immediate data, 1 for READ and ATOMIC requests, 2 for Terminates, 3 for ATOMIC responses", H, "RFC 5040 4.1, RFC 7306 4", kS | kR, {}, {}},
+    {"DDP-04", kPlacement, P, "the first MSN of each queue", "1", H, "RFC 5041 5.2", kS | kR, {}, {}},
+    {"DDP-05", kPlacement, P, "the MSNs of a queue", "the same within a message, one higher from message to message", H, "RFC 5041 5.2", kS | kR, {}, {}},
+    {"DDP-06", kPlacement, P, "the message offsets of untagged segments", "0 at first, then where the segment before ended", H, "RFC 5041 5.3", kS | kR, {}, {}},
+    {"DDP-07", kPlacement, P, "the flag L of the last segment of untagged messages", "1", H, "RFC 5041 4.3", kS | kR, {}, {}},
+    {"DDP-08", kPlacement, P, "STag and tagged offset within a tagged message", "the STag of the segment before, the offset where it ended", H, "RFC 5041 5.3", kS | kR, {}, {}},
+    {"DDP-09", kPlacement, P, "tagged offset and length of tagged segments", "the offset does not wrap within the segment", H, "RFC 5041 7.1", kS | kR, {}, {}},
+    {"DDP-10", kPlacement, P, "what DDP carries for RDMAP in all segments of an untagged message", "the same", M, "RFC 5041 4.3", kS | kR, {}, {}},
+
+    {"RDM-01", kDirect, P, "the RDMAP version of every segment", "1", M, "RFC 5040 4.1", kS | kR, {}, {}},
+    {"RDM-02", kDirect, P, "the reserved bits of RDMAP", "0", L, "RFC 5040 4.1", kR, {}, {}},
+    {"RDM-03", kDirect, P, "the RDMAP opcode of every segment", "one of RFC 5040 or RFC 7306", H, "RFC 5040 4.1, RFC 7306 4", kS | kR, {}, {}},
+    {"RDM-04", kDirect, P, "the flag T of every segment", "1 for WRITEs and READ responses alone", H, "RFC 5040 4.1", kS | kR, {}, {}},
+    {"RDM-05", kDirect, P, "the word behind the RDMAP control of messages that invalidate nothing", "0", L, "RFC 5040 4.1", kR, {}, {}},
+    {"RDM-06", kDirect, P, "READ requests", "one segment with 28 bytes", H, "RFC 5040 4.4", kS | kR, {}, {}},
+    {"RDM-07", kDirect, P, "the STag of READ responses", "the sink of an open READ", H, "RFC 5040 4.5", kS | kR, {}, {}},
+    {"RDM-08", kDirect, P, "the tagged offset of READ responses", "the sink offset of the READ, and what follows from it", H, "RFC 5040 4.5", kS | kR, {}, {}},
+    {"RDM-09", kDirect, P, "the length of READ responses", "that of the READ", H, "RFC 5040 4.5", kS | kR, {}, {}},
+    {"RDM-10", kDirect, P, "the order of READ responses", "that of the READs", H, "RFC 5040 5.5", kS | kR, {}, {}},
+    {"RDM-11", kDirect, P, "the byte order of READ requests, as their responses show it", "most significant byte first", H, "RFC 5040 4.4", kV, {}, {}},
+    {"RDM-12", kDirect, P, "READs and ATOMICs that are outstanding on enhanced connections", "no more than the IRD that the peer announced", H, "RFC 6581 9.1", kS | kR, {}, {}},
+    {"RDM-13", kDirect, P, "Terminates as DDP messages", "one segment with MSN 1 and offset 0", M, "RFC 5040 4.8", kS | kR, {}, {}},
+    {"RDM-14", kDirect, P, "layer, type and code of Terminates", "one that RFC 5040, 5041, 5044 or 6581 defines", L, "RFC 5040 4.8, RFC 5041 8.2, RFC 5044 8, RFC 6581 9.2", kS | kR, {}, {}},
+    {"RDM-15", kDirect, P, "the reserved bits of Terminates", "0", L, "RFC 5040 4.8", kR, {}, {}},
+    {"RDM-16", kDirect, P, "the length of Terminates", "what HdrCt announces: length, DDP header, RDMAP header of the segment", M, "RFC 5040 4.8", kS | kR, {}, {}},
+    {"RDM-17", kDirect, P, "the DDP header that a Terminate quotes", "that of a segment its sender had from the peer", M, "RFC 5040 4.8", kS | kR, {}, {}},
+    {"RDM-18", kDirect, P, "what follows a Terminate from the same end", "nothing", M, "RFC 5040 7.1", kR, {}, {}},
+    {"RDM-19", kDirect, P, "ATOMIC requests", "one segment with 52 bytes; FETCH_ADD, SWAP or CMP_SWAP", M, "RFC 7306 5", kR, {}, {}},
+    {"RDM-20", kDirect, P, "the request identifier of ATOMIC responses", "that of an open request", H, "RFC 7306 5", kR, {}, {}},
+    {"RDM-21", kDirect, P, "ATOMIC responses", "one segment with 12 bytes", M, "RFC 7306 5", kR, {}, {}},
+    {"RDM-22", kDirect, P, "immediate data messages", "one segment with 8 bytes", M, "RFC 7306 6", kR, {}, {}},
 }};
 // clang-format on
 

@@ -34,7 +34,7 @@ struct CheckedTraffic {
 // Facts that break any rule now and then, so that all checks have more evidence than they keep.
 PacketFacts drawn_facts(std::uint64_t seed, const Observation& observation) {
     const std::uint64_t drawn = mix(seed * 977 + std::to_underlying(observation.frame));
-    const std::uint64_t wrong = drawn % 3 == 0 ? bit(static_cast<Passive>(mix(drawn) % kPassiveChecks)) : 0;
+    const std::uint64_t wrong = drawn % 3 == 0 ? bit(static_cast<Passive>(mix(drawn) % std::to_underlying(kFirstOfIwarp))) : 0;
     return {.wrong = wrong, .digest = static_cast<std::uint32_t>(drawn >> 40 | 1), .traits = static_cast<std::uint16_t>(drawn % kTraitSets), .ecn = static_cast<std::uint8_t>(drawn >> 20 & 3)};
 }
 

@@ -112,6 +112,20 @@ void conclude_format(const Timeline& timeline, const WatchedConnections& watched
     std::swap(migration.failures, migration.doubts);
 }
 
+// Markers that only a right CRC shows to be elsewhere, or not there at all: the framer of the analysis found them.
+void conclude_iwarp(const Timeline& timeline, Tallies& tallies) {
+    for (const IwarpConversation& conversation : timeline.iwarp.conversations)
+        for (const End end : {End::a, End::b}) {
+            const IwarpWay& way = conversation.way(end);
+            const Connection* connection = way.odd_markers == FrameIndex{} ? nullptr : timeline.find(conversation.connection);
+            if (connection == nullptr) continue;
+            tallies.about(connection->end(end).address);
+            tallies.look(Passive::mpa_11);
+            tallies.fail(Passive::mpa_11, way.odd_markers);
+        }
+    tallies.about_all();
+}
+
 void conclude_responder(const Timeline& timeline, const WatchedConnections& watched, Tallies& tallies) {
     for_each_watched(timeline.connections, watched, [&](const Connection& connection, const WatchedConnection& watch) {
         const CmAttempt* attempt = attempt_of(timeline, connection);

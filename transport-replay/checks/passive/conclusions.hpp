@@ -22,6 +22,7 @@ void conclude_requester(const Timeline& timeline, const WatchedConnections& watc
 void conclude_responder(const Timeline& timeline, const WatchedConnections& watched, Tallies& tallies);
 void conclude_management(const Timeline& timeline, Tallies& tallies);
 void conclude_congestion(const Timeline& timeline, const WatchedConnections& watched, Tallies& tallies);
+void conclude_iwarp(const Timeline& timeline, Tallies& tallies);
 
 // The capture lacks packets that were on the wire, or may.
 [[nodiscard]] bool lacks_packets(const Timeline& timeline);

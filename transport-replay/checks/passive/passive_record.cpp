@@ -55,6 +55,22 @@ void judge_tally(const Tally& tally, const PassiveRow& row, bool lacks, CheckRes
     }
 }
 
+// Which transports the capture has. The integrity of the trace belongs to both; where it has neither, RoCE is what it lacks.
+struct Catalogues {
+    bool roce = false;
+    bool iwarp = false;
+    [[nodiscard]] bool have(CheckFamily family) const {
+        return family == CheckFamily::trace || (is_of_iwarp(family) ? iwarp : roce || !iwarp);
+    }
+};
+Catalogues catalogues_of(const std::vector<HostTally>& hosts) {
+    Catalogues found;
+    for (const HostTally& host : hosts)
+        for (std::size_t check = 0; check < kPassiveChecks; ++check)
+            if (host.examined[check] != 0) (static_cast<Passive>(check) >= kFirstOfIwarp ? found.iwarp : found.roce) = true;
+    return found;
+}
+
 // Wrong ICRCs that are not judged: where no other was wrong, this says why.
 std::string words_on_icrcs(std::uint64_t not_judged, const Timeline& timeline) {
     return fmt::format(
@@ -117,12 +133,14 @@ std::vector<CheckResult> judge(const PassiveRecord& record, const Timeline& time
     conclude_requester(timeline, record.watched, tallies);
     conclude_management(timeline, tallies);
     conclude_congestion(timeline, record.watched, tallies);
+    conclude_iwarp(timeline, tallies);
     Tally& icrc = tallies[Passive::fmt_01];
     if (icrc_not_judged != 0 && icrc.failures.count == 0 && icrc.doubts.count == icrc_not_judged) icrc.words = words_on_icrcs(icrc_not_judged, timeline);
     const bool lacks = lacks_packets(timeline);
+    const Catalogues catalogues = catalogues_of(record.hosts);
     std::vector<CheckResult> results;
     for (const CheckRow& check : checks()) {
-        if (!check.passive()) continue;
+        if (!check.passive() || !catalogues.have(check.family)) continue;
         CheckResult& result = results.emplace_back();
         result.check = &check;
         if (const PassiveRow* row = row_of(check)) judge_tally(tallies[static_cast<Passive>(row - kPassiveRows.data())], *row, lacks, result);

@@ -1,3 +1,4 @@
+#include <transport-replay/checks/passive/iwarp_watch.hpp>
 #include <transport-replay/checks/passive/passive_suite.hpp>
 
 #include <array>
@@ -31,9 +32,21 @@ void for_each_check(std::uint64_t bits, Visit visit) {
 }  // namespace
 
 PassiveSuite::PassiveSuite(const MemoryBudget& budget)
-    : looks_(&looks_by_traits()), most_watched_(std::min<std::size_t>(kMostWatched, memory_of(budget) / kWatched)) {}
+    : looks_(&looks_by_traits()), most_watched_(most_watched(budget)), iwarp_(std::make_unique<IwarpWatch>(budget)), most_streams_(IwarpWatch::most_streams(budget)), most_held_(IwarpWatch::most_held(budget)) {}
+PassiveSuite::PassiveSuite(PassiveSuite&&) noexcept = default;
+PassiveSuite& PassiveSuite::operator=(PassiveSuite&&) noexcept = default;
+PassiveSuite::~PassiveSuite() = default;
+
+static_assert(IwarpWatch::memory_of(MemoryBudget{}) <= PassiveSuite::memory_of_iwarp(MemoryBudget{}));
+static_assert(IwarpWatch::memory_of(MemoryBudget{MemoryBudget::kLeast}) <= PassiveSuite::memory_of_iwarp(MemoryBudget{MemoryBudget::kLeast}));
 
 void PassiveSuite::observe(const Observation& packet, const PacketFacts& facts, const PacketRecord& record) {
+    if (packet.kind == ObservationKind::stream && !record.mirror_copy) {
+        iwarp_->observe(packet, record, tallies_);
+        streams_ = std::max(streams_, iwarp_->streams());
+        held_ = std::max(held_, iwarp_->held());
+        return;
+    }
     if (packet.kind != ObservationKind::transport) return;
     tallies_.packet(packet.flow.source);
     for_each_check((*looks_)[facts.traits], [&](Passive check) { tallies_.look(check); });
@@ -65,7 +78,7 @@ void PassiveSuite::observe(const Observation& packet, const PacketFacts& facts, 
 // 9.7.4.1.6: what a WRITE announces is what it brings.
 void PassiveSuite::message(ConnectionId connection, End requester, const Message& message) {
     const bool whole = message.starts && message.ends && message.missing == 0 && message.packets == message.span();
-    if (!whole || message.verb != Verb::write || !message.access) return;
+    if (!whole || message.verb != Verb::write || !message.access || message.service == Service::iwarp) return;
     if (message.outcome != Outcome::completed && message.outcome != Outcome::sent) return;
     const std::size_t index = std::to_underlying(connection) - 1;
     tallies_.about(index < watches_.size() ? watches_[index].host(requester) : HostTallies::kTogether);
@@ -74,7 +87,8 @@ void PassiveSuite::message(ConnectionId connection, End requester, const Message
 }
 
 PassiveRecord PassiveSuite::take() {
-    PassiveRecord record{.hosts = tallies_.take(), .watched = {}, .unwatched = unwatched_, .untold = tallies_.untold()};
+    iwarp_->finish(tallies_);
+    PassiveRecord record{.hosts = tallies_.take(), .watched = {}, .unwatched = unwatched_ + iwarp_->unwatched(), .untold = tallies_.untold()};
     for (std::uint32_t number = 1; !watches_.empty(); ++number, watches_.pop_front())
         if (watches_.front().any()) record.watched.push_back(watches_.front().summary(ConnectionId{number}));
     return record;

@@ -6,7 +6,7 @@
 //
 // What an attacker could feed: any capture. What is kept of each connection has a fixed size (conversation_watch.hpp); connections are
 // at most kMostWatched, and what fits into a quarter of the memory: packets of others are counted, and TRC-01 says so. Hosts that are
-// told apart are at most kMostHosts, and what fits into a sixteenth.
+// told apart are at most kMostHosts, and what fits into a sixteenth. iWARP has bounds of its own (iwarp_watch.hpp).
 #pragma once
 
 #include <transport-replay/checks/passive/conversation_watch.hpp>
@@ -17,9 +17,12 @@
 #include <algorithm>
 #include <array>
 #include <deque>
+#include <memory>
 #include <vector>
 
 namespace qps::transport::conformance {
+
+class IwarpWatch;
 
 // What a suite has taken of each of its bounds; suites of parts of a capture together took as much as one would have, or more.
 struct SuiteNeeds {
@@ -27,18 +30,26 @@ struct SuiteNeeds {
     std::size_t remembered = 0;  // ways
     std::size_t hosts = 0;       // told apart
     std::size_t last = 0;        // the highest number of a connection in the whole
+    std::size_t streams = 0;     // of TCP that are, or may be, iWARP
+    std::size_t held = 0;        // bytes of them that waited for others
 };
 
 class PassiveSuite {
 public:
     explicit PassiveSuite(const MemoryBudget& budget = MemoryBudget{});
+    PassiveSuite(PassiveSuite&&) noexcept;
+    PassiveSuite& operator=(PassiveSuite&&) noexcept;
+    ~PassiveSuite();
     // One of these, before the first packet: judges this host alone, by its IP address, GID or LID: what others did wrong is left out; or
     // tells hosts apart, for who judges any of them by what take() hands out.
     void judge_only(const Address& device) { tallies_.tell_apart(*(device_ = device)); }
     void tell_hosts_apart(const MemoryBudget& budget) { tallies_.tell_apart(most_hosts(budget)); }
     // What it keeps beside the Analysis; where hosts are told apart.
     [[nodiscard]] static constexpr std::uint64_t memory_of(const MemoryBudget& budget) {
-        return std::min(budget.bytes() / 4, std::uint64_t{kMostWatched} * kWatched);
+        return most_watched(budget) * kWatched + memory_of_iwarp(budget);
+    }
+    [[nodiscard]] static constexpr std::uint64_t memory_of_iwarp(const MemoryBudget& budget) {
+        return std::min(budget.bytes() / 16, kMostOfIwarp);
     }
     [[nodiscard]] static constexpr std::uint64_t memory_with_hosts(const MemoryBudget& budget) {
         return memory_of(budget) + std::uint64_t{most_hosts(budget)} * HostTallies::kHost;
@@ -54,10 +65,13 @@ public:
         if (index < watches_.size()) __builtin_prefetch(&watches_[index]);
     }
 
-    [[nodiscard]] SuiteNeeds needs() const { return {.watched = watches_.size(), .remembered = remembered_, .hosts = tallies_.told_apart()}; }
+    [[nodiscard]] SuiteNeeds needs() const {
+        return {.watched = watches_.size(), .remembered = remembered_, .hosts = tallies_.told_apart(), .streams = streams_, .held = held_};
+    }
     // Whether one suite like this would have left nothing out.
     [[nodiscard]] bool has_room_for(const SuiteNeeds& needs) const {
-        return std::max(needs.watched, needs.last) < most_watched_ && needs.remembered < kRememberedWays && tallies_.has_room_for(needs.hosts);
+        return std::max(needs.watched, needs.last) < most_watched_ && needs.remembered < kRememberedWays && tallies_.has_room_for(needs.hosts) &&
+               needs.streams < most_streams_ && needs.held < most_held_;
     }
 
     // One of these, once: what was seen; or what it means, a result for each check of the catalogue that a capture can decide, in its order.
@@ -69,7 +83,11 @@ public:
 private:
     static constexpr std::size_t kMostWatched = 1 << 17;               // connections
     static constexpr std::size_t kWatched = sizeof(ConversationWatch);  // bytes of one
+    static constexpr std::uint64_t kMostOfIwarp = std::uint64_t{192} << 20;
     static constexpr std::size_t kMostHosts = 1 << 12;                 // a large cluster; a capture of one host has fewer
+    [[nodiscard]] static constexpr std::uint64_t most_watched(const MemoryBudget& budget) {
+        return std::min<std::uint64_t>(kMostWatched, budget.bytes() / 4 / kWatched);
+    }
     [[nodiscard]] static constexpr std::size_t most_hosts(const MemoryBudget& budget) {
         return std::min<std::size_t>(kMostHosts, budget.bytes() / 16 / HostTallies::kHost);
     }
@@ -81,6 +99,11 @@ private:
     std::deque<ConversationWatch> watches_;  // by the number of their connection, less one
     std::uint64_t unwatched_ = 0;            // packets of others
     ManagementWatch management_;
+    std::unique_ptr<IwarpWatch> iwarp_;
+    std::size_t streams_ = 0;  // at most so far, as the next
+    std::size_t held_ = 0;
+    std::size_t most_streams_;
+    std::size_t most_held_;
     std::size_t remembered_ = 0;
 };
 
