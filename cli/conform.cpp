@@ -151,6 +151,7 @@ ExitCode run_conform(const Options& options) {
     const ConformOptions& conform = options.conform;
     if (!conform.script_of.empty()) return write_script_of(options);
     if (conform.coverage) return show_coverage(options);
+    if (conform.iwarp) return run_iwarp_suite(options);
     if (conform.scripts.empty()) return conform.list ? list_suite(options) : run_suite(options);
     const CheckOptions& check = options.check;
     if (check.format != CheckFormat::table && check.format != CheckFormat::json)

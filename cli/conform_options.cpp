@@ -63,7 +63,8 @@ void add_conform_options(CLI::App& app, ConformOptions& options) {
         [&options](const std::string& text) { read_agent(text, options); });
     add("--agent-secret", "FILE", "Secret shared with the agent, in a file that only you can read",
         [&options](const std::string& text) { options.agent_secret = read_secret_file(text); });
-    add("--port", "NUMBER", "rdma_cm port of the device, for scripts that connect through it",
+    app.add_flag("--iwarp", options.iwarp, "Test an iWARP service of the device at --port, over TCP");
+    add("--port", "NUMBER", "rdma_cm port of the device, for --iwarp and for scripts that connect through it",
         [&options](const std::string& text) { options.port = read_port(text); });
     const auto add_time = [&](const std::string& names, std::optional<dissect::Duration>& target, const std::string& meaning) {
         add(names, "TIME", meaning, [&target](const std::string& text) {

@@ -32,6 +32,7 @@ struct ConformOptions {
     std::optional<dissect::Duration> comes_back;  // how long a device that died is waited for
     bool list = false;
     bool coverage = false;
+    bool iwarp = false;     // the suite of iWARP, over TCP
     std::string script_of;  // a capture
 };
 

@@ -104,12 +104,14 @@ void append_coverage(std::string& out, const std::vector<CoverageRow>& rows) {
     std::array<std::size_t, 4> counts{};  // by a script, a capture, either, nobody
     for (const CoverageRow& row : rows) {
         std::string by = joined(row.scripts, ", ");
+        if (row.probed) by = "--iwarp";
         if (row.passive) by += by.empty() ? "a capture" : ", a capture";
         if (by.empty()) by = row.check->exempt.empty() ? "not checked" : fmt::format("not checked: {}", row.check->exempt);
-        ++counts[row.passive ? (row.scripts.empty() ? 1 : 2) : row.scripts.empty() ? 3 : 0];
+        const bool played = row.probed || !row.scripts.empty();
+        ++counts[row.passive ? (played ? 2 : 1) : played ? 0 : 3];
         append_wrapped(out, fmt::format("{:<{}}", row.check->id, kIndent), kIndent, fmt::format("{}; {}", by, row.check->stimulus));
     }
-    out += fmt::format("{}: {} by scripts, {} by captures, {} by both, {} not checked\n", transport::counted(rows.size(), "check"), counts[0],
+    out += fmt::format("{}: {} by scripts and probes, {} by captures, {} by both, {} not checked\n", transport::counted(rows.size(), "check"), counts[0],
                        counts[1], counts[2], counts[3]);
 }
 
@@ -124,6 +126,7 @@ void append_coverage_json(std::string& out, const std::vector<CoverageRow>& rows
         document.add("looks_at", row.check->stimulus);
         document.add_texts("scripts", row.scripts);
         document.add("passive", row.passive);
+        document.add("probed", row.probed);
         document.add("exempt", row.check->exempt.empty() ? std::nullopt : std::optional(row.check->exempt));
         document.close();
     }

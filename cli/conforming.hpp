@@ -28,6 +28,7 @@ void append_listed(std::string& out, const transport::conformance::script::Scrip
 
 [[nodiscard]] ExitCode run_suite(const Options& options);      // conform without a script
 [[nodiscard]] ExitCode list_suite(const Options& options);     // conform --list
+[[nodiscard]] ExitCode run_iwarp_suite(const Options& options);  // conform --iwarp
 [[nodiscard]] ExitCode show_coverage(const Options& options);  // conform --coverage
 
 }  // namespace qps::cli

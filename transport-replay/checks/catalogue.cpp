@@ -214,6 +214,15 @@ constexpr std::array<CheckRow, kCheckCount> kChecks{{
     {"MPA-15", kFraming, P, "the ULPDU length of FPDUs", "a DDP header at least: 14 bytes tagged, 18 untagged", H, "RFC 5041 4.1", kS | kR, {}, {}},
     {"MPA-16", kFraming, P, "the first FPDU of the initiator, where both ends set the flag of peer-to-peer connections", "an empty SEND, WRITE or READ, of a kind that both announced", M, "RFC 6581 5, 9.2", kS | kR, {}, {}},
     {"MPA-17", kFraming, P, "where a FIN stands in the stream, on connections without Terminate", "behind a whole FPDU", M, "RFC 5044 7.2", kR, {}, {}},
+    {"MPA-18", kFraming, A, "a request of a revision that does not exist", "no connection: rejected, or the TCP connection ends", M, "RFC 5044 7.1.1", kS | kR, {}, {}},
+    {"MPA-19", kFraming, A, "a request with another key", "no connection: the TCP connection ends", M, "RFC 5044 7.1.1", kS | kR, {}, {}},
+    {"MPA-20", kFraming, A, "a request that announces more than 512 bytes of private data", "no connection: rejected, or the TCP connection ends", M, "RFC 5044 7.1.1", kS | kR, {}, {}},
+    {"MPA-21", kFraming, A, "a request in TCP segments of one byte", "accepted as if it came in one", H, "RFC 5044 7.1; TCP is a stream", kS | kR, {}, {}},
+    {"MPA-22", kFraming, A, "an FPDU with a wrong CRC, where CRCs are in use", "not taken: the connection ends, and nothing behind it is answered", H, "RFC 5044 4.4, 8", kS | kR, {}, {}},
+    {"MPA-23", kFraming, A, "FPDUs in TCP segments of one byte", "taken as if each came in one", H, "RFC 5044 4; TCP is a stream", kS | kR, {}, {}},
+    {"MPA-24", kFraming, A, "several FPDUs in one TCP segment", "all taken, in their order", H, "RFC 5044 4", kS | kR, {}, {}},
+    {"MPA-25", kFraming, A, "an FPDU too short for a DDP header", "not taken: the connection ends; the device survives", H, "RFC 5041 4.1; a fix on linux-rdma", kD, kDangerous, {}},
+    {"MPA-26", kFraming, A, "a connection that its initiator ends within the request", "the next connection is accepted", H, "RFC 5044 7.1", kR | kV, kDangerous, {}},
 
     {"DDP-01", kPlacement, P, "the DDP version of every segment", "1", M, "RFC 5041 4.1", kS | kR, {}, {}},
     {"DDP-02", kPlacement, P, "the reserved bits of DDP", "0", L, "RFC 5041 4.2, 4.3", kR, {}, {}},
@@ -225,6 +234,11 @@ constexpr std::array<CheckRow, kCheckCount> kChecks{{
     {"DDP-08", kPlacement, P, "STag and tagged offset within a tagged message", "the STag of the segment before, the offset where it ended", H, "RFC 5041 5.3", kS | kR, {}, {}},
     {"DDP-09", kPlacement, P, "tagged offset and length of tagged segments", "the offset does not wrap within the segment", H, "RFC 5041 7.1", kS | kR, {}, {}},
     {"DDP-10", kPlacement, P, "what DDP carries for RDMAP in all segments of an untagged message", "the same", M, "RFC 5041 4.3", kS | kR, {}, {}},
+    {"DDP-11", kPlacement, A, "a segment of another DDP version", "not taken: the connection ends", M, "RFC 5041 7.2", kS | kR, {}, {}},
+    {"DDP-12", kPlacement, A, "an untagged segment to a queue that does not exist", "not taken: the connection ends", H, "RFC 5041 7.1", kS | kR, {}, {}},
+    {"DDP-13", kPlacement, A, "an untagged message whose MSN skips one", "not taken: the connection ends", H, "RFC 5041 7.1", kS | kR, {}, {}},
+    {"DDP-14", kPlacement, A, "a message whose first segment is not at offset 0", "not taken: the connection ends", H, "RFC 5041 7.1", kS | kR, {}, {}},
+    {"DDP-15", kPlacement, A, "a WRITE to an STag that does not exist", "nothing is written: the connection ends", H, "RFC 5041 7.1, 8.2", kS | kR, {}, {}},
 
     {"RDM-01", kDirect, P, "the RDMAP version of every segment", "1", M, "RFC 5040 4.1", kS | kR, {}, {}},
     {"RDM-02", kDirect, P, "the reserved bits of RDMAP", "0", L, "RFC 5040 4.1", kR, {}, {}},
@@ -248,6 +262,11 @@ constexpr std::array<CheckRow, kCheckCount> kChecks{{
     {"RDM-20", kDirect, P, "the request identifier of ATOMIC responses", "that of an open request", H, "RFC 7306 5", kR, {}, {}},
     {"RDM-21", kDirect, P, "ATOMIC responses", "one segment with 12 bytes", M, "RFC 7306 5", kR, {}, {}},
     {"RDM-22", kDirect, P, "immediate data messages", "one segment with 8 bytes", M, "RFC 7306 6", kR, {}, {}},
+    {"RDM-23", kDirect, A, "a segment of another RDMAP version", "not taken: the connection ends", M, "RFC 5040 7.2", kS | kR, {}, {}},
+    {"RDM-24", kDirect, A, "a segment with a reserved opcode", "not taken: the connection ends", H, "RFC 5040 7.2", kS | kR, {}, {}},
+    {"RDM-25", kDirect, A, "a READ of an STag that does not exist", "a Terminate: remote protection error of RDMAP", M, "RFC 5040 4.8, 7.1", kS | kR, {}, {}},
+    {"RDM-26", kDirect, A, "a READ response that answers no READ", "nothing is written: the connection ends", H, "RFC 5040 5.2, 7.2", kS | kR, {}, {}},
+    {"RDM-27", kDirect, A, "a Terminate", "the connection ends", M, "RFC 5040 7.1", kS | kR, {}, {}},
 }};
 // clang-format on
 

@@ -1,5 +1,8 @@
 #include <transport-replay/checks/passive/passive_suite.hpp>
+#include <transport-replay/conformance/iwarp/iwarp_probe.hpp>
 #include <transport-replay/conformance/suite/coverage.hpp>
+
+#include <algorithm>
 
 namespace qps::transport::conformance {
 
@@ -7,6 +10,7 @@ std::vector<CoverageRow> coverage(std::span<const script::Script> scripts) {
     std::vector<CoverageRow> rows;
     for (const CheckRow& check : checks()) {
         CoverageRow row{.check = &check, .scripts = {}, .passive = is_decided_passively(check)};
+        row.probed = std::ranges::find(iwarp_probes(), check.id, &IwarpProbe::check) != iwarp_probes().end();
         for (const script::Script& script : scripts)
             for (const std::string& id : script.checks)
                 if (find_check(id) == &check) row.scripts.push_back(script.files.front().name);

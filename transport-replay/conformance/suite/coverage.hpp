@@ -1,4 +1,4 @@
-// Coverage: who decides each check of the catalogue: a script, the passive suite, or nobody, and why.
+// Coverage: who decides each check of the catalogue: a script, a probe of iWARP, the passive suite, or nobody, and why.
 #pragma once
 
 #include <transport-replay/checks/catalogue.hpp>
@@ -10,8 +10,9 @@ struct CoverageRow {
     const CheckRow* check = nullptr;
     std::vector<std::string> scripts;  // names of those that judge it
     bool passive = false;              // a capture is enough, and it is judged there
+    bool probed = false;               // over TCP: a probe of iWARP judges it
 
-    [[nodiscard]] bool decided() const { return passive || !scripts.empty(); }
+    [[nodiscard]] bool decided() const { return passive || probed || !scripts.empty(); }
     // Decided, or exempt with a reason; not both.
     [[nodiscard]] bool accounted_for() const { return decided() == check->exempt.empty(); }
 };
