@@ -273,7 +273,7 @@ struct OptionGroup {
 constexpr std::array kOptionGroups{
     OptionGroup{"Recorded connection", " --as --connection --connect --port --map-key --map-address --patience ", " replay "},
     OptionGroup{"Packets", " --expect --within --count --from --frame ", " send "},
-    OptionGroup{"Device under test", " --dut --agent --agent-secret --port --patience --comes-back ", " conform "},
+    OptionGroup{"Device under test", " --dut --agent --agent-secret --iwarp --port --patience --comes-back ", " conform "},
     OptionGroup{"Scripts", " --script --script-of --filter --set --list --coverage ", " conform "},
     OptionGroup{"Traffic", " --port --count --size --depth --clients --connections --ack-timeout --retry --rnr-retry --min-rnr-timer --no-verify --seconds "
                 "--unsignaled --only ",
