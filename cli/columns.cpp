@@ -145,6 +145,13 @@ bool needs_annotation(const std::vector<OutputColumn>& columns) {
     });
 }
 
+bool needs_whole_capture(const std::vector<OutputColumn>& columns) {
+    return std::ranges::any_of(columns, [](const OutputColumn& column) {
+        const auto* fields = std::get_if<Column>(&column.what);
+        return fields != nullptr && fields->needs_whole_capture();
+    });
+}
+
 bool needs_ulp(const std::vector<OutputColumn>& columns) {
     return std::ranges::any_of(columns, [](const OutputColumn& column) {
         const auto* fields = std::get_if<Column>(&column.what);

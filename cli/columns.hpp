@@ -25,6 +25,7 @@ struct OutputColumn {
 [[nodiscard]] std::optional<std::vector<OutputColumn>> columns_of(const Options& options);
 
 [[nodiscard]] bool needs_annotation(const std::vector<OutputColumn>& columns);
+[[nodiscard]] bool needs_whole_capture(const std::vector<OutputColumn>& columns);
 [[nodiscard]] bool needs_ulp(const std::vector<OutputColumn>& columns);  // of an upper protocol
 
 // Makes the columns of a table wide enough for these packets' values.

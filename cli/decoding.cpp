@@ -33,6 +33,8 @@ std::optional<Filter> compile_filter(const Options& options, FilterSets sets) {
         say("qpscope: invalid display filter:\n{}\n", explain(options.filter, filter.error()));
     } else if (sets == FilterSets::refused && transport::names_sets(options.filter)) {
         say("qpscope: this command cannot filter by rdma.message or rdma.finding: write the packets with qpscope packets -w first\n");
+    } else if (sets != FilterSets::with_fields && filter->needs_whole_capture()) {
+        say("qpscope: only packets and show can filter by fields of messages: use rdma.message == N, or qpscope packets -w first\n");
     } else {
         return std::move(*filter);
     }

@@ -22,7 +22,8 @@ namespace qps::cli {
 
 // Whether a command can do with sets of packets in a filter (filter_sets.hpp): it asks with_sets() when its outputs are open, as
 // analyze() does.
-enum class FilterSets { refused, taken };
+// with_fields: it also knows the fields of messages (with_whole_capture()).
+enum class FilterSets { refused, taken, with_fields };
 
 // The display filter of the options; prints what is wrong with it and returns nothing where it does not compile. Sets in it still
 // match every packet.

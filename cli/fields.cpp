@@ -59,7 +59,7 @@ FieldRow row_of(const NameEntry& entry) {
     } else if (!field.unit.empty()) {
         meaning += fmt::format(", in {}", field.unit);
     }
-    if (field.annotated) meaning += "; known from earlier packets";
+    if (field.annotated) meaning += field.of_whole ? "; known when all packets were read" : "; known from earlier packets";
     std::vector<std::string_view> layers;
     for (const FieldPlace& place : entry.fields)
         if (const auto name = header(place.kind).name; std::ranges::find(layers, name) == layers.end()) layers.push_back(name);

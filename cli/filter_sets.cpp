@@ -1,9 +1,11 @@
 // Analyses the files for the sets that a display filter names.
 #include "filter_sets.hpp"
 
+#include <transport-replay/index/message_frames.hpp>
 #include <transport-replay/index/named_sets.hpp>
 
 #include <memory>
+#include <utility>
 
 #include "analyzing.hpp"
 #include "decoding_as.hpp"
@@ -13,29 +15,69 @@ namespace qps::cli {
 
 using namespace transport;
 
-std::expected<dissect::Filter, ExitCode> with_sets(const Options& options, dissect::Filter filter, const Output& output) {
-    if (!names_sets(options.filter)) return filter;
-    if (!can_be_read_twice(options)) {
-        say("qpscope: rdma.message and rdma.finding are known when all packets were read: expected files that can be read twice\n");
-        return std::unexpected(ExitCode::usage);
-    }
-    auto index = std::make_unique<CaptureIndex>();
+namespace {
+
+// Rows of all packets and messages, in half of what an analysis may have at most.
+struct Rows {
+    std::unique_ptr<CaptureIndex> index = std::make_unique<CaptureIndex>();
+    std::uint64_t most = 0;  // bytes
+    bool cut = false;
+
+    [[nodiscard]] bool full() { return cut |= index->bytes() > most; }
+};
+
+Analyzed read_rows(const Options& options, const Output& output, Rows& rows) {
     const auto packet = [&](const Observation& observation, const PacketRecord& record) {
-        static_cast<void>(index->packets.append(PacketRow(0, 0, observation, record)));
+        if (!rows.full()) static_cast<void>(rows.index->packets.append(PacketRow(0, 0, observation, record)));
     };
     const auto message = [&](ConnectionId connection, End requester, const Message& ended) {
-        static_cast<void>(index->messages.append(MessageRow(connection, requester, ended)));
+        if (!rows.full()) static_cast<void>(rows.index->messages.append(MessageRow(connection, requester, ended)));
+    };
+    const auto again = [&] {
+        rows.index = std::make_unique<CaptureIndex>();
+        rows.cut = false;
     };
     Options whole = options;
     whole.filter.clear();
     whole.connections.clear();
+    whole.count = 0;
     whole.quiet = true;  // what is wrong with the files is said when they are read again
-    const Analyzed analyzed = analyze(whole, dissect::Filter{}, output,
-                                      {.packet = packet, .message = message, .again = [&] { index = std::make_unique<CaptureIndex>(); }});
-    auto compiled = dissect::Filter::compile(with_frames(options.filter, *index, analyzed.timeline));
-    if (compiled) return std::move(*compiled);
+    return analyze(whole, dissect::Filter{}, output, {.packet = packet, .message = message, .again = again});
+}
+
+// Of one thread.
+Annotator::More messages_of(const CaptureIndex& index) {
+    return [frames = std::make_shared<const MessageFrames>(index)](dissect::FrameIndex frame, dissect::Annotation& annotation) {
+        const std::uint64_t message = frames->message_of(frame);
+        if (message == 0) return;
+        annotation.message = message;
+        annotation.message_frames = frames->frames_of(message);
+    };
+}
+
+}  // namespace
+
+std::expected<WholeCapture, ExitCode> with_whole_capture(const Options& options, dissect::Filter filter, const Output& output, bool fields) {
+    fields |= filter.needs_whole_capture();
+    if (!fields && !names_sets(options.filter)) return WholeCapture{std::move(filter)};
+    if (!can_be_read_twice(options)) {
+        say("qpscope: rdma.message and rdma.finding are known when all packets were read: expected files that can be read twice\n");
+        return std::unexpected(ExitCode::usage);
+    }
+    Rows rows{.most = options.memory.bytes() / 2};
+    const Analyzed analyzed = read_rows(options, output, rows);
+    if (rows.cut && !options.quiet)
+        say("qpscope: messages are known of the first {} packets: more would not fit in half of the memory (--memory)\n", rows.index->packets.size());
+    auto compiled = dissect::Filter::compile(with_frames(options.filter, *rows.index, analyzed.timeline));
+    if (compiled) return WholeCapture{std::move(*compiled), fields ? messages_of(*rows.index) : Annotator::More{}};
     say("qpscope: invalid display filter: {}\n", compiled.error().message);
     return std::unexpected(ExitCode::usage);
+}
+
+std::expected<dissect::Filter, ExitCode> with_sets(const Options& options, dissect::Filter filter, const Output& output) {
+    auto known = with_whole_capture(options, std::move(filter), output, false);
+    if (!known) return std::unexpected(known.error());
+    return std::move(known->filter);
 }
 
 }  // namespace qps::cli

@@ -289,7 +289,7 @@ constexpr std::array kOptionGroups{
     OptionGroup{"Filter", " --filter --connection --finding --around --everything --match --protocol --operation --failed --slower-than --from --message --frames --only "},
     OptionGroup{"Verdicts", " --device --profile --compare --all ", " merge "},
     OptionGroup{"Verdicts", " --device --profile --evidence --compare --all --fail-on ", " check conform "},
-    OptionGroup{"Output", " --as --format --output --write --column --color --interval --raw --decode --list --long --sort --performance --no-bytes --markdown "
+    OptionGroup{"Output", " --as --format --output --write --column --color --interval --raw --decode --list --long --sort --performance --no-bytes --messages --markdown "
                           "--dot --pdf --sqlite --packets --schema --rewrite --key --keep-vendor --payload --map --shift-time --findings-only --hosts --fail-on --quiet --no-progress --help "},
 };
 
@@ -361,6 +361,7 @@ void add_command(CLI::App& app, const Command& command, Options& options, const 
             ->allow_extra_args(false)
             ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
         sub->add_flag("--no-bytes", options.no_bytes, "Omit the hex dump");
+        sub->add_flag("--messages", options.messages, "Read the files twice and show the message of each packet, with all its frames");
     }
     if (command.takes.long_report)
         sub->add_flag("-l,--long", options.long_report, "Print the full report for each of several captures");

@@ -55,6 +55,7 @@ struct Options {
     bool no_sandbox = false;  // and shall keep its system calls
     bool long_report = false;  // info: of each of several captures
     bool no_bytes = false;     // show: without the hex dump
+    bool messages = false;     // show: with the message of each packet, which takes a second reading
 
     // Of the commands that reconstruct.
     std::optional<transport::Severity> fail_on;        // findings as bad as this decide the exit code

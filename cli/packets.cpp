@@ -104,10 +104,10 @@ ExitCode copy_packets(const Options& options, const Filter& compiled, bool annot
     auto file = open_capture(options);
     if (!file) return file.error();
     const Output nothing_printed(options);
-    const auto filter = with_sets(options, compiled, nothing_printed);
-    if (!filter) return filter.error();
+    const auto known = with_whole_capture(options, compiled, nothing_printed, false);
+    if (!known) return known.error();
     std::optional<transport::Annotator> annotator;
-    if (annotated) annotator.emplace(known_settings(options, look_ahead));
+    if (annotated) annotator.emplace(known_settings(options, look_ahead)).know(known->messages);
     PacketCopies copies(*file, options);
     bool opened = false;
     const ExitCode code = for_each_input(options, [&](Input& input, Progress& progress) {
@@ -117,7 +117,7 @@ ExitCode copy_packets(const Options& options, const Filter& compiled, bool annot
         const Jobs jobs = jobs_for(options, input);
         std::vector<std::vector<Frame>> chosen(jobs.slots());  // borrowed from batches, which stay until they are consumed
         decode_all(input, progress, jobs,
-                   {*filter, [&](const Batch&) { copies.describe(input); }, [&](std::size_t slot) { chosen[slot].clear(); },
+                   {known->filter, [&](const Batch&) { copies.describe(input); }, [&](std::size_t slot) { chosen[slot].clear(); },
                     [&](std::size_t slot, const Packet& packet) { chosen[slot].push_back(packet.frame); },
                     [&](std::size_t slot) { return copies.write(chosen[slot], input.live()); }, annotator ? &*annotator : nullptr});
         return copies.ok() ? ExitCode::done : ExitCode::output_failed;
@@ -129,7 +129,7 @@ ExitCode copy_packets(const Options& options, const Filter& compiled, bool annot
 }  // namespace
 
 ExitCode run_packets(const Options& options) {
-    const auto compiled = compile_filter(options, FilterSets::taken);
+    const auto compiled = compile_filter(options, FilterSets::with_fields);
     auto columns = columns_of(options);
     if (!compiled || !columns) return ExitCode::usage;
     const LookAhead look_ahead = compiled->needs_ulp() || needs_ulp(*columns) ? LookAhead::all : LookAhead::none;
@@ -137,10 +137,10 @@ ExitCode run_packets(const Options& options) {
     if (!options.capture.empty()) return copy_packets(options, *compiled, annotated, look_ahead);
     Output output(options);
     if (!output.ok()) return finish(output);
-    const auto filter = with_sets(options, *compiled, output);
-    if (!filter) return filter.error();
+    const auto known = with_whole_capture(options, *compiled, output, needs_whole_capture(*columns));
+    if (!known) return known.error();
     std::optional<transport::Annotator> annotator;
-    if (annotated) annotator.emplace(known_settings(options, look_ahead));
+    if (annotated) annotator.emplace(known_settings(options, look_ahead)).know(known->messages);
     else annotator = stream_annotator(options);
     PacketRows rows(options, std::move(*columns), output);
     bool opened = false;
@@ -154,7 +154,7 @@ ExitCode run_packets(const Options& options) {
             parts[slot].ends.clear();
         };
         decode_all(input, progress, jobs,
-                   {*filter, [&](const Batch& batch) { rows.fit_to(batch); }, begin,
+                   {known->filter, [&](const Batch& batch) { rows.fit_to(batch); }, begin,
                     [&](std::size_t slot, const Packet& packet) { rows.render(parts[slot], packet); },
                     [&](std::size_t slot) {
                         if (output.is_terminal()) progress.clear();

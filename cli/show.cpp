@@ -87,21 +87,23 @@ ExitCode run_show(const Options& options) {
         say("qpscope: show prints no rows: use -f table, json or ndjson, or qpscope packets -e FIELD\n");
         return ExitCode::usage;
     }
-    const auto compiled = compile_filter(options, FilterSets::taken);
+    const auto compiled = compile_filter(options, FilterSets::with_fields);
     const auto ranges = frame_ranges(options);
     if (!compiled || !ranges) return ExitCode::usage;
     const std::uint64_t last = last_wanted(*ranges);
     Output output(options);
     if (!output.ok()) return finish(output);
-    const auto filter = with_sets(options, *compiled, output);
-    if (!filter) return filter.error();
+    const auto whole = with_whole_capture(options, *compiled, output, options.messages);
+    if (!whole) return whole.error();
+    const Filter& filter = whole->filter;
     std::optional<transport::Annotator> annotator;
-    KnownBefore known = known_before(options, filter->needs_ulp() ? LookAhead::all : LookAhead::beginning);
-    if (filter->needs_annotation() || known.any)
+    KnownBefore known = known_before(options, filter.needs_ulp() ? LookAhead::all : LookAhead::beginning);
+    if (filter.needs_annotation() || known.any || options.messages)
         annotator.emplace(
             transport::AnalysisSettings{.hints = std::move(known.hints), .icrc = options.icrc, .traits = std::move(known.traits), .memory = options.memory});
     else
         annotator = stream_annotator(options);
+    if (whole->messages) annotator->know(whole->messages);
     const bool read_all = annotator && options.files.size() > 1;  // the next piece goes on where this one ends
     const bool json = options.format == OutputFormat::json;
     if (json) output.write(json_rows_begin("packets"));
@@ -125,7 +127,7 @@ ExitCode run_show(const Options& options) {
             past = frames >= last;
         };
         decode_all(input, progress, {1},
-                   {*filter, seen, [&](std::size_t) { text.clear(); }, each,
+                   {filter, seen, [&](std::size_t) { text.clear(); }, each,
                     [&](std::size_t) {
                         if (!text.empty()) progress.clear();
                         output.write(text);

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 
 namespace qps::dissect {
 
@@ -35,6 +36,10 @@ struct Annotation {
     std::uint32_t messages_completed = 0;  // by this packet
     std::optional<Duration> latency;       // of the last of these
     UlpHint ulp;                       // what its payload is
+    // Known when all packets were read, of a second reading: the message that it belongs to, counted from 1 in the order in which messages
+    // end, and the frames of that message, borrowed.
+    std::optional<std::uint64_t> message;
+    std::span<const std::uint32_t> message_frames;
 };
 
 }  // namespace qps::dissect

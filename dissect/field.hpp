@@ -92,6 +92,7 @@ struct Field {
     Format format = Format::decimal;
     bool is_part = false;
     bool annotated = false;      // computed, from the packet's annotation
+    bool of_whole = false;       // likewise, and known when all packets of the capture were read
     bool little = false;         // little-endian: `bit` counts from the least significant bit of byte 0 on (NVMe, SMB)
     std::uint8_t digits = 0;     // fixed_point only
     std::uint16_t factor = 1;    // value = bits * factor (an IPv4 header length counts 4 bytes)
@@ -148,6 +149,13 @@ struct Field {
     [[nodiscard]] constexpr Field from_annotation() const {
         Field f = *this;
         f.annotated = true;
+        return f;
+    }
+
+    // Likewise, and not before all packets were read.
+    [[nodiscard]] constexpr Field from_whole_capture() const {
+        Field f = from_annotation();
+        f.of_whole = true;
         return f;
     }
 

@@ -44,6 +44,14 @@ bool Filter::needs_ulp() const {
            std::ranges::any_of(program_->tests, asks_for_ulp);
 }
 
+bool Filter::needs_whole_capture() const {
+    return std::ranges::any_of(program_->sources, [](const filter_language::Source& s) { return s.field != nullptr && s.field->of_whole; });
+}
+
+bool Column::needs_whole_capture() const {
+    return std::ranges::any_of(places, [](const FieldPlace& place) { return place.field->of_whole; });
+}
+
 bool Column::needs_ulp() const {
     return std::ranges::any_of(places, [](const FieldPlace& place) { return is_ulp(place.kind); });
 }

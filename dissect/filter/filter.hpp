@@ -36,6 +36,8 @@ public:
     [[nodiscard]] bool needs_annotation() const;
     // Whether it asks for what an upper protocol has, which only the reconstruction of its connection knows.
     [[nodiscard]] bool needs_ulp() const;
+    // Whether it asks for a field that is known only when all packets were read.
+    [[nodiscard]] bool needs_whole_capture() const;
 
 private:
     friend class IndexedFilter;
@@ -49,6 +51,7 @@ struct Column {
     std::span<const FieldPlace> places;  // never empty
     [[nodiscard]] bool needs_annotation() const;
     [[nodiscard]] bool needs_ulp() const;
+    [[nodiscard]] bool needs_whole_capture() const;
 };
 
 // Errors: a name that is no field; headers and groups have no value of their own.

@@ -5,6 +5,7 @@
 #include <dissect/packet.hpp>
 
 #include <cmath>
+#include <string>
 
 namespace qps::dissect::derived {
 
@@ -54,6 +55,42 @@ std::optional<Value> frame_comment(const Packet& p, const Layer&) {
     const std::string_view text = comment(p.frame);
     if (text.empty()) return std::nullopt;
     return Value{0, std::as_bytes(std::span(text))};
+}
+
+namespace {
+std::span<const std::uint32_t> frames_of_message(const Packet& p) { return p.annotation == nullptr ? std::span<const std::uint32_t>() : p.annotation->message_frames; }
+}  // namespace
+
+std::optional<Value> message_first_frame(const Packet& p, const Layer&) {
+    const auto frames = frames_of_message(p);
+    return frames.empty() ? std::nullopt : std::optional(number(frames.front()));
+}
+
+std::optional<Value> message_last_frame(const Packet& p, const Layer&) {
+    const auto frames = frames_of_message(p);
+    return frames.empty() ? std::nullopt : std::optional(number(frames.back()));
+}
+
+// "3-7,9", as `qpscope show -n` takes them; "3-7,9,..." where there are too many. The text is there until this thread asks for the next.
+std::optional<Value> message_frames(const Packet& p, const Layer&) {
+    constexpr std::size_t kMost = 4096;  // bytes
+    static thread_local std::string text;
+    const auto frames = frames_of_message(p);
+    if (frames.empty()) return std::nullopt;
+    text.clear();
+    for (std::size_t i = 0; i < frames.size();) {
+        std::size_t end = i + 1;
+        while (end < frames.size() && frames[end] == frames[end - 1] + 1) ++end;
+        if (i != 0) text += ',';
+        if (text.size() > kMost) {
+            text += "...";
+            break;
+        }
+        text += std::to_string(frames[i]);
+        if (end > i + 1) text += (end > i + 2 ? "-" : ",") + std::to_string(frames[end - 1]);
+        i = end;
+    }
+    return Value{0, std::as_bytes(std::span(std::string_view(text)))};
 }
 
 std::optional<Value> frame_fault(const Packet& p, const Layer&) {

@@ -30,6 +30,11 @@ std::optional<Value> vcrc_status(const Packet&, const Layer&);
 std::optional<Value> vcrc_reason(const Packet&, const Layer&);
 std::optional<Value> vcrc_expected(const Packet&, const Layer&);
 
+// of the message that the packet belongs to
+std::optional<Value> message_frames(const Packet&, const Layer&);
+std::optional<Value> message_first_frame(const Packet&, const Layer&);
+std::optional<Value> message_last_frame(const Packet&, const Layer&);
+
 // of an AETH
 std::optional<Value> credits(const Packet&, const Layer&);
 std::optional<Value> unlimited_credits(const Packet&, const Layer&);
@@ -157,6 +162,16 @@ inline constexpr std::array kRdmaFields{
         Format::decimal)
         .with_digits(9)
         .in("s"),
+    annotated<&Annotation::message>("rdma.message",
+                                    "Message that the packet belongs to, counted from 1 in the order in which messages end; of several the last",
+                                    Format::decimal)
+        .from_whole_capture(),
+    row::computed("rdma.message.first_frame", "First frame of the message", Format::decimal, derived::message_first_frame).from_whole_capture(),
+    row::computed("rdma.message.last_frame", "Last frame of the message, that of its answer included", Format::decimal, derived::message_last_frame)
+        .from_whole_capture(),
+    row::computed("rdma.message.frames", "All frames of the message: its requests, responses, and what completed it", Format::text,
+                  derived::message_frames)
+        .from_whole_capture(),
 };
 
 inline constexpr std::array kDerivedHeaders{

@@ -110,6 +110,8 @@ std::optional<dissect::FilterError> Selection::mistake(const QString& text) {
     const auto plain = without_sets(text.toStdString());
     if (!plain) return plain.error();
     const auto compiled = dissect::Filter::compile(*plain);
+    if (compiled && compiled->needs_whole_capture())
+        return dissect::FilterError{1, plain->size(), "fields of messages are not known here: use rdma.message == N", {}};
     return compiled ? std::nullopt : std::optional(compiled.error());
 }
 

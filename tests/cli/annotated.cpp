@@ -137,6 +137,48 @@ TEST_CASE("a message is completed once, by the packet that answers it, after its
     }
 }
 
+TEST_CASE("a packet knows its message, all of its frames and the last, as filters number them") {
+    const std::string path = sample("write_8k");
+    const auto lines = lines_of(qpscope({"packets", "-f", "ndjson", "-e", "frame.number", "-e", "rdma.message", "-e", "rdma.message.frames", "-e",
+                                         "rdma.message.first_frame", "-e", "rdma.message.last_frame", "-e", "rdma.message.completed", path})
+                                    .out);
+    std::map<std::uint64_t, std::set<std::string>> frames;  // by message, as its packets say
+    for (const std::string& line : lines) {
+        const Json row = Json::parse(line);
+        INFO(line);
+        if (row["rdma.message"].is_null()) {
+            CHECK(row["rdma.message.frames"].is_null());
+            continue;
+        }
+        CHECK(row["rdma.message.first_frame"] <= row["frame.number"]);
+        CHECK(row["rdma.message.last_frame"] >= row["frame.number"]);
+        frames[row["rdma.message"]].insert(row["rdma.message.frames"]);
+    }
+    REQUIRE(frames.size() > 4);
+    for (const auto& [message, texts] : frames) {
+        CHECK(texts.size() == 1);
+        const auto by_frames = lines_of(qpscope({"show", "-f", "ndjson", "-n", *texts.begin(), path}).out).size();
+        CHECK(numbers_of("rdma.message == " + std::to_string(message), path).size() == by_frames);
+    }
+    CHECK(numbers_of("rdma.message.last_frame == frame.number", path).size() >= frames.size() / 2);
+    CHECK(numbers_of("rdma.message == 1 and rdma.message.first_frame > 0", path) == numbers_of("rdma.message == 1", path));
+}
+
+TEST_CASE("fields of messages are shown where somebody asks for them, and refused where nobody can know them") {
+    const std::string path = sample("write_8k");
+    CHECK_THAT(qpscope({"show", "-Y", "rdma.message == 1", "-c", "1", "--no-bytes", "--messages", path}).out, Contains("All frames of the message"));
+    CHECK_THAT(qpscope({"show", "-n", "20", "--no-bytes", path}).out, !Contains("All frames of the message"));
+    const std::vector<std::byte> bytes = read_file(path);
+    const Ending piped = qpscope({"packets", "-e", "rdma.message", "-"}, {.input = Bytes(bytes)});
+    CHECK(piped.code == kUsage);
+    CHECK_THAT(piped.err, Contains("expected files that can be read twice"));
+    const Ending analysed = qpscope({"messages", "-Y", "rdma.message.last_frame == 9", path});
+    CHECK(analysed.code == kUsage);
+    CHECK_THAT(analysed.err, Contains("rdma.message == N"));
+    const Ending bounded = qpscope({"packets", "-e", "rdma.message", "--memory", "64MiB", path});
+    CHECK(bounded.code == kDone);
+}
+
 TEST_CASE("what is told does not depend on where the capture comes from, nor on threads") {
     const std::vector<std::string> words{"packets",         "-f", "tsv",          "-e", "frame.len",       "-e",
                                          "rdma.connection", "-e", "rdma.arrival", "-e", "rdma.psn_missing"};

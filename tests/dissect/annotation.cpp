@@ -4,11 +4,15 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/packets.hpp>
 
+#include <array>
+#include <string>
+
 using namespace qps::dissect;
 using qps::tests::Decoded;
 
 namespace {
 
+constexpr std::array<std::uint32_t, 6> kFramesOfMessage{3, 4, 5, 9, 11, 12};
 // Every member says something.
 constexpr Annotation kFull{
     .connection = 7,
@@ -22,6 +26,8 @@ constexpr Annotation kFull{
     .messages_completed = 2,
     .latency = Duration{1'234'567},
     .ulp = {},
+    .message = 17,
+    .message_frames = kFramesOfMessage,
 };
 
 Decoded send_only() { return Decoded(transport_packet(Opcode{4}, Network::roce_v2_ipv4)); }
@@ -41,7 +47,7 @@ void for_each_annotated(const Each& each) {
             each(entry);
             ++count;
         }
-    CHECK(count == 10);  // members of Annotation
+    CHECK(count == 14);  // members of Annotation, one of which gives three
 }
 
 }  // namespace
@@ -71,6 +77,10 @@ TEST_CASE("annotated values are numbers, words and seconds") {
     decoded.packet.annotation = &kFull;
     CHECK(decoded.plain("rdma.connection") == "7");
     CHECK(decoded.plain("rdma.message.latency") == "0.001234567");
+    CHECK(decoded.plain("rdma.message") == "17");
+    CHECK(decoded.plain("rdma.message.frames") == "3-5,9,11,12");
+    CHECK(decoded.plain("rdma.message.first_frame") == "3");
+    CHECK(decoded.plain("rdma.message.last_frame") == "12");
     for (const char* filter : {"rdma.connection == 7", "rdma.from == b", "rdma.arrival == repeated", "rdma.retransmission == 1",
                                "rdma.psn_missing > 2", "rdma.message.completed == 2", "rdma.message.latency > 0.001"})
         CHECK(passes(filter, decoded.packet));
@@ -100,6 +110,9 @@ TEST_CASE("filters and columns say whether they need annotations") {
         const bool conclusions = std::ranges::find(entry.layers, LayerKind::rdma) != entry.layers.end();
         CHECK(needs(std::string(entry.name)) == (annotated || ulp || conclusions));
         if (!entry.fields.empty()) CHECK(column(entry.name)->needs_annotation() == (annotated || ulp_field));
+        const bool whole = entry.name == "rdma.message" || entry.name == "rdma.message.frames" || (entry.name.starts_with("rdma.message.") && entry.name.ends_with("_frame"));
+        CHECK(Filter::compile(entry.name)->needs_whole_capture() == whole);
+        if (!entry.fields.empty()) CHECK(column(entry.name)->needs_whole_capture() == whole);
     }
     CHECK_FALSE(Filter().needs_annotation());
     CHECK_FALSE(needs(""));

@@ -40,6 +40,7 @@ void Annotator::annotate(dissect::Packet& packet) {
     if (scope_ == AnnotatorScope::streams) return follow_stream(packet);
     observe(packet, observation_);
     annotation_ = annotation(analysis_.observe(observation_));
+    if (more_) more_(packet.frame.index, annotation_);
     packet.annotation = &annotation_;
     add_ulp_layers(packet, annotation_.ulp);
     add_stream_layer(packet);

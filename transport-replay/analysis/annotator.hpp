@@ -4,6 +4,8 @@
 #include <dissect/annotation.hpp>
 #include <transport-replay/analysis/analysis.hpp>
 
+#include <functional>
+
 namespace qps::transport {
 
 // What fields, filters and columns show of a record.
@@ -22,6 +24,10 @@ public:
     explicit Annotator(AnalysisSettings settings, AnnotatorScope scope = AnnotatorScope::all)
         : analysis_(std::move(settings)), scope_(scope) {}
 
+    // What is known beside: of a packet that was annotated so far, by its frame.
+    using More = std::function<void(dissect::FrameIndex, dissect::Annotation&)>;
+    void know(More more) { more_ = std::move(more); }
+
     // The next packet of the capture. Its annotation lives here, until the next call.
     void annotate(dissect::Packet& packet);
 
@@ -32,6 +38,7 @@ private:
     AnnotatorScope scope_ = AnnotatorScope::all;
     Observation observation_;
     dissect::Annotation annotation_;
+    More more_;
 };
 
 }  // namespace qps::transport

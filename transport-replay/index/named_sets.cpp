@@ -148,6 +148,15 @@ std::string with_frames(std::string_view filter, const CaptureIndex& index, cons
     return text += filter.substr(done);
 }
 
+bool belongs_to(const MessageRow& message, dissect::Psn first, FrameIndex frame, const PacketRow& packet) {
+    if (frame == message.answer_frame()) return true;
+    const bool own = (static_cast<std::uint32_t>(packet.psn() - first) & 0xffffffU) < std::max<std::uint32_t>(1, message.psns());
+    if (!own || dissect::info(packet.opcode()).verb == dissect::Verb::notify) return false;
+    if (packet.from() == message.requester()) return !packet.syndrome();
+    // Answers have the PSN of the request; what the other end asks for itself has PSNs of its own.
+    return packet.syndrome() || dissect::info(packet.opcode()).verb == dissect::Verb::read_response;
+}
+
 std::vector<FrameIndex> message_packets(const CaptureIndex& index, std::uint64_t message) {
     std::vector<FrameIndex> frames;
     if (message == 0 || message > index.messages.size()) return frames;
@@ -159,13 +168,7 @@ std::vector<FrameIndex> message_packets(const CaptureIndex& index, std::uint64_t
     for (std::uint64_t frame = std::to_underlying(row.first_frame()); frame <= end && frames.size() < kMostEvents; ++frame) {
         const PacketRow& packet = index.row(FrameIndex{frame});
         if (packet.kind() != ObservationKind::transport || packet.connection() != row.connection()) continue;
-        const bool own = (static_cast<std::uint32_t>(packet.psn() - first) & 0xffffffU) < std::max<std::uint32_t>(1, row.psns());
-        const bool notifies = dissect::info(packet.opcode()).verb == dissect::Verb::notify;
-        // Answers have the PSN of the request; what the other end asks for itself has PSNs of its own.
-        const bool answers =
-            packet.from() != row.requester() && (packet.syndrome() || dissect::info(packet.opcode()).verb == dissect::Verb::read_response);
-        if (FrameIndex{frame} == answer || (own && !notifies && (packet.from() == row.requester() ? !packet.syndrome() : answers)))
-            frames.push_back(FrameIndex{frame});
+        if (belongs_to(row, first, FrameIndex{frame}, packet)) frames.push_back(FrameIndex{frame});
     }
     return frames;
 }

@@ -27,6 +27,10 @@ struct Timeline;
 [[nodiscard]] std::string with_frames(std::string_view filter, const CaptureIndex& index, const Timeline& timeline,
                                       const std::function<bool()>& stop = {});
 
+// Whether the packet of a frame, one of the same connection, belongs to a message whose first request has that PSN: as a request, a response,
+// or what completed it. The frame is none before the message's first, none behind its last or its answer.
+[[nodiscard]] bool belongs_to(const MessageRow& message, dissect::Psn first, dissect::FrameIndex frame, const PacketRow& packet);
+
 // The packets of a message, counted from 1 in the order in which messages ended: its requests, what answered them, and what
 // completed it. None where there is no such message.
 [[nodiscard]] std::vector<dissect::FrameIndex> message_packets(const CaptureIndex& index, std::uint64_t message);
