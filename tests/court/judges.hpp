@@ -24,6 +24,7 @@ struct Judge {
 [[nodiscard]] std::span<const Judge> fabric_judges();
 [[nodiscard]] std::span<const Judge> pause_judges();
 [[nodiscard]] std::span<const Judge> bridging_judges();
+[[nodiscard]] std::span<const Judge> reachability_judges();
 [[nodiscard]] std::span<const Judge> collective_judges();
 
 // Nothing where there is none.

@@ -64,6 +64,7 @@ inline constexpr unsigned kVariants = 3;
 [[nodiscard]] std::span<const Scene> management_scenes();
 [[nodiscard]] std::span<const Scene> pause_scenes();
 [[nodiscard]] std::span<const Scene> bridging_scenes();
+[[nodiscard]] std::span<const Scene> reachability_scenes();
 [[nodiscard]] std::span<const Scene> network_scenes();
 [[nodiscard]] std::span<const Scene> collective_scenes();
 

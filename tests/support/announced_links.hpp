@@ -1,7 +1,8 @@
-// Timelines with a link whose ends announce their configuration by LLDP.
+// Timelines with a link whose ends announce their configuration by LLDP, or with hosts that cannot be reached.
 #pragma once
 
 #include <tests/support/durations.hpp>
+#include <tests/support/timelines.hpp>
 #include <transport-replay/model/timeline.hpp>
 
 namespace qps::tests {
@@ -37,6 +38,34 @@ inline transport::BridgingLink& announced(transport::Timeline& timeline, transpo
     PriorityShares shares;
     shares.of[priority] = {TransmissionSelection::enhanced, 50, static_cast<PriorityBits>(1U << priority)};
     return shares;
+}
+
+// Host 10.0.0.1, which speaks RoCE, asks for the MAC address of another one.
+inline transport::UnansweredNeighbour& asked_in_vain(transport::Timeline& timeline, unsigned target, bool heard = true) {
+    using namespace dissect;
+    transport::UnansweredNeighbour& one = timeline.reachability.neighbours.emplace_back();
+    one.asker = host(1);
+    one.target = host(target);
+    one.requests = 3;
+    one.first = FrameIndex{5};
+    one.last = FrameIndex{7};
+    one.first_time = Instant{2 * kSecond};
+    one.last_time = Instant{4 * kSecond};
+    one.rest = Duration{5 * kSecond};
+    one.answers_are_heard = heard;
+    return one;
+}
+// A router about packets of host 1 to host 2.
+inline transport::IcmpError& complained(transport::Timeline& timeline, bool too_big) {
+    transport::IcmpError& error = timeline.reachability.errors.emplace_back();
+    error.reporter = host(254);
+    error.source = host(1);
+    error.destination = host(2);
+    error.too_big = too_big;
+    error.mtu = too_big ? 1500 : 0;
+    error.count = 2;
+    error.first = error.last = dissect::FrameIndex{5};
+    return error;
 }
 
 }  // namespace qps::tests

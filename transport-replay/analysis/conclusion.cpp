@@ -113,6 +113,7 @@ void take_links(LinkReport&& links, Timeline& timeline) {
     timeline.congestion.packets_dropped += links.pauses.packets_dropped;
     timeline.management = std::move(links.management);
     timeline.bridging = std::move(links.bridging);
+    timeline.reachability = std::move(links.reachability);
     timeline.totals.management = links.datagrams;
 }
 

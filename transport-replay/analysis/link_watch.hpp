@@ -1,5 +1,5 @@
-// LinkWatch: what belongs to no pair of hosts that talk RDMA: pauses of links, what their ends announce by LLDP, management datagrams. Few
-// packets; where there are none of them, no packet matters to it.
+// LinkWatch: what belongs to no pair of hosts that talk RDMA: pauses of links, what their ends announce by LLDP, who is asked for by ARP
+// without an answer, management datagrams. Few packets; where there are none of them, no packet matters to it.
 #pragma once
 
 #include <transport-replay/analysis/capture_gate.hpp>
@@ -7,6 +7,7 @@
 #include <transport-replay/model/congestion_report.hpp>
 #include <transport-replay/tracking/bridging.hpp>
 #include <transport-replay/tracking/pauses.hpp>
+#include <transport-replay/tracking/reachability.hpp>
 
 namespace qps::transport {
 
@@ -15,6 +16,7 @@ struct LinkReport {
     ManagementReport management;
     std::uint64_t datagrams = 0;  // of management
     BridgingReport bridging;
+    ReachabilityReport reachability;
 };
 
 class LinkWatch {
@@ -22,7 +24,7 @@ public:
     // Whether follow() has anything to do with it, or with a packet that is like any other once somebody asked for a pause or announced
     // anything.
     [[nodiscard]] bool wants(const Observation& observation) const {
-        return pauses_.any() || bridging_.any() || observation.management || observation.kind == ObservationKind::pause ||
+        return pauses_.any() || bridging_.any() || observation.management || observation.about_hosts || observation.kind == ObservationKind::pause ||
                observation.kind == ObservationKind::pfc || observation.kind == ObservationKind::bridging;
     }
     // The next packet of the capture that it wants.
@@ -31,6 +33,8 @@ public:
         pauses_.observe(observation);
         // What may be another recording of a packet is not counted again.
         if (sight.repetition == Repetition::none || observation.kind == ObservationKind::bridging) bridging_.observe(observation);
+        // Of several taps, a broadcast is in more than one.
+        if (observation.about_hosts && sight.handling == Handling::follow) reachability_.observe(observation);
         if (!observation.management || sight.handling != Handling::follow) return;
         ++management_;
         datagrams_.observe(observation);
@@ -41,6 +45,7 @@ public:
 private:
     PauseTracker pauses_;
     BridgingTracker bridging_;
+    ReachabilityTracker reachability_;
     ManagementTracker datagrams_;
     std::uint64_t management_ = 0;
 };

@@ -70,6 +70,11 @@ void application_priority_differs(const Timeline& timeline, const Emit& emit);
 void roce_outside_pfc(const Timeline& timeline, const Emit& emit);
 void lldp_stopped(const Timeline& timeline, const Emit& emit);
 
+// reachability.cpp: who cannot be reached
+void neighbour_unanswered(const Timeline& timeline, const Emit& emit);
+void icmp_unreachable(const Timeline& timeline, const Emit& emit);
+void path_mtu_exceeded(const Timeline& timeline, const Emit& emit);
+
 // collectives.cpp: groups of hosts that work in steps together
 void collective_straggler(const Timeline& timeline, const Emit& emit);
 void collective_incast(const Timeline& timeline, const Emit& emit);

@@ -54,7 +54,7 @@ void clear(Observation& observation) {
     observation.pcp = kNoPcp;
     observation.vlan = observation.file = 0;
     observation.payload = {};
-    observation.datagram = observation.plain_link = false;
+    observation.datagram = observation.plain_link = observation.about_hosts = false;
     observation.link_destination = 0;
     observation.acknowledgment.reset();
     observation.access.reset();
@@ -218,6 +218,15 @@ void take_bridging(const Packet& packet, Observation& observation) {
     observation.flow.source = link_source(packet, first);
 }
 
+// ARP, or IP whose next header is ICMP: who is there, and who cannot be reached.
+void take_about_hosts(const Packet& packet, const Layer& layer, std::uint8_t protocol, Observation& observation) {
+    constexpr std::uint8_t kIcmp = 1, kIcmp6 = 58;
+    const bool about = layer.kind == LayerKind::arp || (layer.kind == LayerKind::ipv4 && protocol == kIcmp) || (layer.kind == LayerKind::ipv6 && protocol == kIcmp6);
+    if (!about) return;
+    observation.about_hosts = true;
+    observation.payload = slice(packet.frame.bytes, layer.offset);
+}
+
 // Of a packet that is no RDMA: who talks to whom, so that silence can be told from a tap that does not hear a host.
 void take_hosts(const Packet& packet, Observation& observation) {
     if (is_of_this_link(packet, observation)) return take_bridging(packet, observation);
@@ -230,10 +239,14 @@ void take_hosts(const Packet& packet, Observation& observation) {
             observation.flow.destination = {{0, kMapped | read_be<std::uint32_t>(bytes, 16)}, AddressSpace::roce_v2};
             observation.hops = read_be<std::uint8_t>(bytes, 8);
             observation.ip_id = read_be<std::uint16_t>(bytes, 4);
+            take_about_hosts(packet, layer, read_be<std::uint8_t>(bytes, 9), observation);
         } else if (layer.kind == LayerKind::ipv6) {
             observation.hops = read_be<std::uint8_t>(bytes, 7);
             observation.flow.source = address_at(bytes, 8, AddressSpace::roce_v2);
             observation.flow.destination = address_at(bytes, 24, AddressSpace::roce_v2);
+            take_about_hosts(packet, layer, read_be<std::uint8_t>(bytes, 6), observation);
+        } else if (layer.kind == LayerKind::arp) {
+            take_about_hosts(packet, layer, 0, observation);
         } else if (layer.kind == LayerKind::tcp) {
             take_stream(packet, observation);
         }

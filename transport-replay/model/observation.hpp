@@ -78,6 +78,7 @@ struct alignas(64) Observation {
     bool congestion_experienced : 1 = false;  // IP ECN 3, or FECN of native InfiniBand
     bool becn : 1 = false;
     bool management : 1 = false;  // a MAD: payload is the whole datagram
+    bool about_hosts : 1 = false;  // ARP, or IP with neighbour discovery or an ICMP error: payload is from that header on
     bool plain_link : 1 = false;  // RoCE right behind Ethernet or its one VLAN tag: its PCP is what the link goes by
     std::uint8_t dscp = 0;
     std::uint8_t pcp = kNoPcp;

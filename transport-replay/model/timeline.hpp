@@ -10,6 +10,7 @@
 #include <transport-replay/model/finding.hpp>
 #include <transport-replay/model/iwarp_report.hpp>
 #include <transport-replay/model/management_report.hpp>
+#include <transport-replay/model/reachability_report.hpp>
 #include <transport-replay/model/recovery.hpp>
 #include <transport-replay/model/totals.hpp>
 #include <transport-replay/model/uet_report.hpp>
@@ -53,6 +54,7 @@ struct Timeline {
     CollectiveReport collectives;
     ManagementReport management;
     BridgingReport bridging;
+    ReachabilityReport reachability;
     IwarpReport iwarp;
     UetReport uet;
     std::vector<Finding> findings;  // worst first

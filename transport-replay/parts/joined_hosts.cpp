@@ -235,6 +235,10 @@ LinkReport join_links(std::span<CapturePart> captures) {
         BridgingReport& announced = capture.report.links.bridging;
         std::ranges::move(announced.links, std::back_inserter(all.bridging.links));
         all.bridging.left_out += announced.left_out;
+        // A request without an answer at one host may be answered in the capture of another: errors alone.
+        ReachabilityReport& reached = capture.report.links.reachability;
+        std::ranges::move(reached.errors, std::back_inserter(all.reachability.errors));
+        all.reachability.left_out += reached.left_out;
     }
     std::ranges::stable_sort(all.pauses.pauses, {}, [](const PauseSummary& one) { return std::tuple(one.interface, one.priority, one.sender); });
     std::ranges::stable_sort(all.pauses.periods, {}, &PausePeriod::frame);

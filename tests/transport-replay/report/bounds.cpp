@@ -35,6 +35,7 @@ constexpr std::array kReached{
     Reached{"cm_refusals", [](T t, N n) { t.cm.refusals_dropped = n; }},
     Reached{"congestion_packets", [](T t, N n) { t.congestion.packets_dropped = n; }},
     Reached{"bridging", [](T t, N n) { t.bridging.left_out = n; }},
+    Reached{"neighbours", [](T t, N n) { t.reachability.left_out = n; }},
     Reached{"pause_periods", [](T t, N n) { t.congestion.periods_dropped = n; }},
     Reached{"incasts", [](T t, N n) { t.congestion.incasts_dropped = n; }},
     Reached{"conversations", [](T t, N n) { t.ulp.conversations_left_out = n; }},

@@ -1,0 +1,231 @@
+// Hosts that cannot be reached, from frames to findings.
+#include <dissect/build.hpp>
+#include <tests/support/catch.hpp>
+#include <tests/support/durations.hpp>
+#include <tests/support/reachability_frames.hpp>
+#include <transport-replay/analysis/analysis.hpp>
+#include <transport-replay/model/timeline.hpp>
+#include <transport-replay/tracking/reachability.hpp>
+
+#include <algorithm>
+#include <random>
+#include <string>
+
+using namespace qps::dissect;
+using namespace qps::transport;
+using namespace qps::tests;
+
+namespace {
+
+constexpr std::uint64_t kHosts = 0xc0000200;  // 192.0.2.0
+
+// Times are in seconds.
+struct RecordedHosts {
+    Analysis analysis;
+    std::uint64_t frames = 0;
+
+    void put(Frame frame, double time) {
+        frame.index = FrameIndex{++frames};
+        frame.time = Instant{static_cast<std::int64_t>(time * static_cast<double>(kSecond))};
+        Packet packet;
+        decode(frame, packet);
+        Observation observation;
+        observe(packet, observation);
+        analysis.observe(observation);
+    }
+    void put(const FrameOctets& octets, double time) {
+        Frame frame;
+        frame.bytes = std::as_bytes(std::span(octets));
+        frame.wire_length = static_cast<std::uint32_t>(octets.size());
+        frame.link = LinkType::ethernet;
+        put(frame, time);
+    }
+    void roce(std::uint64_t from, std::uint64_t to, double time, bool version_6 = false) {
+        PacketSpec spec = transport_packet(Opcode{0x04}, version_6 ? Network::roce_v2_ipv6 : Network::roce_v2_ipv4);
+        if (!version_6) {
+            set(spec, "ip.src", kHosts + from);
+            set(spec, "ip.dst", kHosts + to);
+        }
+        set(spec, "infiniband.bth.destqp", 16 + to);
+        set(spec, "infiniband.bth.psn", frames);
+        const std::vector<std::byte> bytes = build(spec);
+        put(frame_of(spec, bytes), time);
+    }
+    void asks(std::uint64_t from, std::uint64_t target, int times, double since) {
+        for (int i = 0; i < times; ++i) put(arp_frame(1, kHosts + from, kHosts + target), since + i);
+    }
+    std::vector<Finding> found(std::string_view id) {
+        std::vector<Finding> all;
+        for (const Finding& finding : analysis.finish().findings)
+            if (finding.id == id) all.push_back(finding);
+        return all;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("nobody answers for a RoCE peer") {
+    RecordedHosts hosts;
+    hosts.roce(2, 1, 0);
+    hosts.roce(1, 2, 0.5);
+    hosts.asks(1, 2, 4, 10);
+    hosts.asks(7, 1, 1, 20);
+    const auto found = hosts.found("neighbour-unanswered");
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].severity == Severity::warning);
+    CHECK(found[0].summary ==
+          "192.0.2.1 asked 4 times for the MAC address of 192.0.2.2 by ARP, within 3 s, and nobody answered in the 7 s that the capture goes on; 192.0.2.2 "
+          "is a RoCE peer in this capture.");
+}
+
+TEST_CASE("a peer that never was is a note to who asks for it") {
+    RecordedHosts hosts;
+    hosts.roce(2, 1, 0);
+    hosts.asks(1, 9, 3, 1);
+    hosts.roce(2, 1, 9);
+    const auto found = hosts.found("neighbour-unanswered");
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].severity == Severity::note);
+    CHECK(found[0].summary.ends_with("192.0.2.1 speaks RoCE, with others."));
+}
+
+TEST_CASE("requests for a MAC address that prove nothing") {
+    RecordedHosts hosts;
+    hosts.roce(2, 1, 0);
+    SECTION("answered later") {
+        hosts.asks(1, 2, 4, 1);
+        hosts.put(arp_frame(2, kHosts + 2, kHosts + 1), 8);
+    }
+    SECTION("answered by an announcement of its own") {
+        hosts.asks(1, 2, 4, 1);
+        hosts.put(arp_frame(1, kHosts + 2, kHosts + 2), 8);
+    }
+    SECTION("it asks for somebody itself") {
+        hosts.asks(1, 2, 4, 1);
+        hosts.asks(2, 1, 1, 8);
+    }
+    SECTION("it sends RoCE meanwhile") {
+        hosts.asks(1, 2, 4, 1);
+        hosts.roce(2, 1, 3);
+    }
+    SECTION("two requests") { hosts.asks(1, 2, 2, 1); }
+    SECTION("one request at the end of the capture") { hosts.asks(1, 2, 1, 1); }
+    SECTION("the capture ends with the third") {
+        hosts.asks(1, 2, 3, 1);
+        CHECK(hosts.found("neighbour-unanswered").empty());
+        return;
+    }
+    SECTION("recorded three times by mirrors") {
+        for (int i = 0; i < 3; ++i) hosts.put(arp_frame(1, kHosts + 1, kHosts + 2), 1 + 0.001 * i);
+    }
+    SECTION("a host without an address asks") {
+        for (int i = 0; i < 4; ++i) hosts.put(arp_frame(1, 0, kHosts + 2), 1 + i);
+    }
+    SECTION("neither speaks RoCE") { hosts.asks(5, 6, 5, 1); }
+    hosts.asks(2, 7, 1, 30);
+    CHECK(hosts.found("neighbour-unanswered").empty());
+}
+
+TEST_CASE("a capture that does not hear what goes to the host that asks proves no silence") {
+    RecordedHosts hosts;
+    hosts.roce(1, 2, 0);
+    hosts.asks(1, 2, 5, 1);
+    hosts.roce(1, 3, 20);
+    CHECK(hosts.found("neighbour-unanswered").empty());
+    RecordedHosts answered;
+    answered.roce(1, 2, 0);
+    answered.asks(1, 2, 5, 1);
+    answered.put(arp_frame(2, kHosts + 3, kHosts + 1), 7);
+    answered.roce(1, 3, 20);
+    CHECK(answered.found("neighbour-unanswered").size() == 1);
+}
+
+TEST_CASE("neighbour discovery is told as ARP is") {
+    ReachabilityTracker tracker;
+    std::uint64_t frame = 0;
+    const auto put = [&](const FrameOctets& octets, std::int64_t seconds) {
+        Frame one;
+        one.bytes = std::as_bytes(std::span(octets));
+        one.wire_length = static_cast<std::uint32_t>(octets.size());
+        one.link = LinkType::ethernet;
+        one.index = FrameIndex{++frame};
+        one.time = Instant{seconds * kSecond};
+        Packet packet;
+        decode(one, packet);
+        Observation observation;
+        observe(packet, observation);
+        REQUIRE(observation.about_hosts);
+        tracker.observe(observation);
+    };
+    for (int i = 0; i < 3; ++i) put(discovery_frame(135, 1, 0xff, 2), i);
+    for (int i = 0; i < 3; ++i) put(discovery_frame(135, 1, 0xff, 3), 4 + i);
+    for (int i = 0; i < 3; ++i) put(discovery_frame(135, 0, 0xff, 4), 8 + i);  // whether an address is free
+    put(discovery_frame(136, 3, 1, 3), 20);
+    put(icmp6_frame(2, 0, 1280, 9, 1, 2), 21);
+    put(icmp6_frame(1, 4, 0, 2, 1, 2), 22);
+    const ReachabilityReport report = tracker.finish(Instant{30 * kSecond});
+    REQUIRE(report.neighbours.size() == 1);
+    CHECK(report.neighbours[0].requests == 3);
+    CHECK(report.neighbours[0].answers_are_heard);
+    CHECK(text(report.neighbours[0].target) == "2001:db8::2");
+    REQUIRE(report.errors.size() == 2);
+    CHECK((report.errors[0].too_big != report.errors[1].too_big));
+    for (const IcmpError& error : report.errors) CHECK(error.mtu == (error.too_big ? 1280U : 0U));
+}
+
+TEST_CASE("ICMP errors about RoCEv2 are told, and those about anything else are not") {
+    RecordedHosts hosts;
+    hosts.roce(1, 2, 0);
+    hosts.put(icmp_frame({.reporter = kHosts + 2, .source = kHosts + 1, .destination = kHosts + 2, .code = 3}), 1);
+    hosts.put(icmp_frame({.reporter = kHosts + 254, .source = kHosts + 1, .destination = kHosts + 2, .code = 4, .mtu = 1500}), 2);
+    hosts.put(icmp_frame({.reporter = kHosts + 254, .source = kHosts + 1, .destination = kHosts + 2, .code = 4, .mtu = 1500}), 3);
+    SECTION("about RoCEv2") {
+        const Timeline timeline = hosts.analysis.finish();
+        std::vector<std::string> said;
+        for (const Finding& finding : timeline.findings)
+            if (finding.id == "icmp-unreachable" || finding.id == "path-mtu-exceeded") said.push_back(finding.summary);
+        std::ranges::sort(said);
+        REQUIRE(said.size() == 2);
+        CHECK(said[0] == "192.0.2.2 told 192.0.2.1 by 1 ICMP error that its RoCEv2 packets do not reach 192.0.2.2: port unreachable.");
+        CHECK(said[1] ==
+              "192.0.2.254 told 192.0.2.1 by 2 ICMP errors that its RoCEv2 packets to 192.0.2.2 exceed an MTU of 1500 bytes on their path, and dropped them.");
+    }
+    SECTION("about another port, to another host, cut") {
+        RecordedHosts others;
+        others.roce(1, 2, 0);
+        others.put(icmp_frame({.reporter = kHosts + 2, .source = kHosts + 1, .destination = kHosts + 2, .code = 3, .port = 53}), 1);
+        FrameOctets cut = icmp_frame({.reporter = kHosts + 2, .source = kHosts + 1, .destination = kHosts + 2, .code = 3});
+        cut.resize(60);
+        others.put(cut, 2);
+        FrameOctets other = icmp_frame({.reporter = kHosts + 2, .source = kHosts + 1, .destination = kHosts + 2, .code = 3});
+        other[33] = 7;  // to whom it is told
+        others.put(other, 3);
+        CHECK(others.found("icmp-unreachable").empty());
+    }
+}
+
+TEST_CASE("hosts that are asked for are followed in bounds, whatever the bytes are") {
+    ReachabilityTracker tracker;
+    std::mt19937 draw(11);
+    Packet packet;
+    Observation observation;
+    for (std::uint32_t i = 0; i < 20'000; ++i) {
+        FrameOctets octets = i % 3 == 0   ? arp_frame(1 + draw() % 2, draw(), draw())
+                             : i % 3 == 1 ? icmp_frame({.reporter = kHosts + 2, .source = draw(), .destination = draw(), .code = 3})
+                                          : discovery_frame(135 + draw() % 2, draw(), draw(), draw());
+        if (i % 7 == 0) octets[14 + draw() % (octets.size() - 14)] = static_cast<std::uint8_t>(draw());
+        if (i % 11 == 0) octets.resize(14 + draw() % (octets.size() - 14));
+        Frame frame;
+        frame.bytes = std::as_bytes(std::span(octets));
+        frame.wire_length = static_cast<std::uint32_t>(octets.size());
+        frame.link = LinkType::ethernet;
+        frame.index = FrameIndex{i + 1};
+        frame.time = Instant{i};
+        decode(frame, packet);
+        observe(packet, observation);
+        if (observation.about_hosts) tracker.observe(observation);
+    }
+    const ReachabilityReport report = tracker.finish(Instant{1});
+    CHECK(report.errors.size() == kMaxIcmpErrors);
+    CHECK(report.left_out > 0);
+}

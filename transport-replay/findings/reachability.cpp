@@ -1,0 +1,146 @@
+// Findings about who cannot be reached: requests for a MAC address that nobody answers, ICMP errors about RoCEv2 packets. A host that has no
+// MAC address for its peer cannot bring a queue pair to RTR (ibv_modify_qp: errno 110), and sends nothing that a capture could show.
+#include <transport-replay/findings/draw.hpp>
+#include <transport-replay/model/timeline.hpp>
+#include <transport-replay/report/words.hpp>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace qps::transport::draw {
+
+namespace {
+
+using namespace words;
+
+// Who was seen to speak RoCEv2 or to be spoken to, and when last; who of them was heard by the tap as a receiver.
+struct RoceHosts {
+    struct Host {
+        Address address;
+        dissect::Instant spoke{};  // its last packet
+        bool sends = false;
+        bool hears = false;  // packets to it are captured
+    };
+    std::vector<Host> hosts;  // by address
+
+    explicit RoceHosts(const Timeline& timeline) {
+        for (const Connection& connection : timeline.connections) {
+            if (connection.service == dissect::Service::iwarp || connection.service == dissect::Service::uet) continue;
+            for (const End end : {End::a, End::b}) add(connection, end);
+        }
+        std::ranges::sort(hosts, {}, &Host::address);
+        std::vector<Host> merged;
+        for (const Host& host : hosts) {
+            if (merged.empty() || merged.back().address != host.address) {
+                merged.push_back(host);
+                continue;
+            }
+            Host& known = merged.back();
+            if (host.sends && (!known.sends || host.spoke > known.spoke)) known.spoke = host.spoke;
+            known.sends |= host.sends;
+            known.hears |= host.hears;
+        }
+        hosts = std::move(merged);
+    }
+    [[nodiscard]] const Host* find(const Address& address) const {
+        const auto found = std::ranges::lower_bound(hosts, address, {}, &Host::address);
+        return found == hosts.end() || found->address != address ? nullptr : &*found;
+    }
+
+private:
+    void add(const Connection& connection, End end) {
+        const Address& address = connection.end(end).address;
+        if (address.space != AddressSpace::roce_v2) return;
+        const Way &own = connection.way(end), &others = connection.way(other(end));
+        hosts.push_back({address, own.last_time, own.packets != 0, others.packets != 0});
+    }
+};
+
+std::string_view protocol_of(const Address& address) { return address.bits[0] == 0 && address.bits[1] >> 32U == 0xffff ? "ARP" : "neighbour discovery"; }
+
+// What an ICMP error of a code says; RFC 792 and 1812, RFC 4443.
+std::string reason_of(const IcmpError& error) {
+    constexpr std::array<std::string_view, 14> kOfIpv4{"network unreachable",
+                                                       "host unreachable",
+                                                       "protocol unreachable",
+                                                       "port unreachable",
+                                                       "",
+                                                       "source route failed",
+                                                       "network unknown",
+                                                       "host unknown",
+                                                       "source host isolated",
+                                                       "network prohibited",
+                                                       "host prohibited",
+                                                       "network unreachable for this ToS",
+                                                       "host unreachable for this ToS",
+                                                       "communication prohibited"};
+    constexpr std::array<std::string_view, 7> kOfIpv6{"no route",        "prohibited",          "beyond scope", "address unreachable",
+                                                      "port unreachable", "source address failed policy", "route rejected"};
+    const bool ipv4 = protocol_of(error.source) == "ARP";
+    if (ipv4 && error.code < kOfIpv4.size()) return std::string(kOfIpv4[error.code]);
+    if (!ipv4 && error.code < kOfIpv6.size()) return std::string(kOfIpv6[error.code]);
+    return fmt::format("code {}", error.code);
+}
+
+}  // namespace
+
+void neighbour_unanswered(const Timeline& timeline, const Emit& emit) {
+    if (timeline.reachability.neighbours.empty()) return;
+    const RoceHosts hosts(timeline);
+    for (const UnansweredNeighbour& one : timeline.reachability.neighbours) {
+        const RoceHosts::Host* const target = hosts.find(one.target);
+        const RoceHosts::Host* const asker = hosts.find(one.asker);
+        if (target == nullptr && asker == nullptr) continue;
+        // It is there after all, or the tap does not hear what goes to who asks.
+        if (target != nullptr && target->sends && target->spoke >= one.first_time) continue;
+        if (!one.answers_are_heard && (asker == nullptr || !asker->hears)) continue;
+        const std::string who = target != nullptr ? fmt::format("{} is a RoCE peer in this capture", text(one.target))
+                                                  : fmt::format("{} speaks RoCE, with others", text(one.asker));
+        emit({.party = Party::undecided,
+              .packets = {one.first, one.last},
+              .count = one.requests,
+              .summary = fmt::format("{} asked {} for the MAC address of {} by {}, within {}, and nobody answered in the {} that the capture goes on; {}.",
+                                     text(one.asker), times(one.requests), text(one.target), protocol_of(one.target),
+                                     duration_text(one.last_time - one.first_time), duration_text(one.rest), who),
+              .advice = fmt::format("Look whether {} is up, in the same VLAN and subnet (`ip neigh`, `ping` from the interface of the GID): without its MAC "
+                                    "address ibv_modify_qp to RTR fails with errno 110 (ETIMEDOUT).",
+                                    text(one.target)),
+              .severity = target != nullptr ? Severity::warning : Severity::note});
+    }
+}
+
+void icmp_unreachable(const Timeline& timeline, const Emit& emit) {
+    for (const IcmpError& error : timeline.reachability.errors) {
+        if (error.too_big) continue;
+        const bool itself = error.reporter == error.destination;
+        emit({.party = itself ? Party::responder : Party::fabric,
+              .packets = {error.first, error.last},
+              .count = error.count,
+              .summary = fmt::format("{} told {} by {} that its RoCEv2 packets do not reach {}: {}.", text(error.reporter), text(error.source),
+                                     counted(error.count, "ICMP error"), text(error.destination), reason_of(error)),
+              .advice = itself ? fmt::format("Look whether RDMA is up on that address of {} (`rdma link`, `show_gids`, a firewall that rejects UDP port 4791).",
+                                             text(error.destination))
+                               : fmt::format("Check routes and filters of {} for {} (`ip route get`, ACLs for UDP port 4791).", text(error.reporter),
+                                             text(error.destination))});
+    }
+}
+
+void path_mtu_exceeded(const Timeline& timeline, const Emit& emit) {
+    for (const IcmpError& error : timeline.reachability.errors) {
+        if (!error.too_big) continue;
+        const std::string mtu = error.mtu == 0 ? "" : fmt::format(" of {}", length(error.mtu));
+        emit({.party = Party::fabric,
+              .packets = {error.first, error.last},
+              .count = error.count,
+              .summary = fmt::format("{} told {} by {} that its RoCEv2 packets to {} exceed an MTU{} on their path, and dropped them.", text(error.reporter),
+                                     text(error.source), counted(error.count, "ICMP error"), text(error.destination), mtu),
+              .advice = "Use a smaller path MTU of RDMA (rdma_cm takes it from the interface: `ip link set DEV mtu`; perftest -m), or larger frames at every "
+                        "hop: RoCE does not react to ICMP, and only its large packets are lost."});
+    }
+}
+
+}  // namespace qps::transport::draw

@@ -1,0 +1,42 @@
+// Who could not be reached: requests for MAC addresses that nobody answered (ARP, RFC 826; neighbour discovery, RFC 4861), and ICMP errors
+// about RoCEv2 packets (RFC 792, RFC 4443). What ReachabilityTracker (tracking/reachability.hpp) reports. Values; bounds are the tracker's.
+#pragma once
+
+#include <transport-replay/model/address.hpp>
+
+#include <vector>
+
+namespace qps::transport {
+
+// Since it last said anything by ARP or neighbour discovery, to whomever.
+struct UnansweredNeighbour {
+    Address asker;
+    Address target;
+    std::uint64_t requests = 0;
+    dissect::FrameIndex first{};
+    dissect::FrameIndex last{};
+    dissect::Instant first_time{};
+    dissect::Instant last_time{};
+    dissect::Duration rest{};        // from the last one to the end of the capture
+    bool answers_are_heard = false;  // the capture has an answer of another host to the one that asks
+};
+
+struct IcmpError {
+    Address reporter;
+    Address source;  // of the RoCEv2 packet that is quoted
+    Address destination;
+    bool too_big = false;  // fragmentation needed, packet too big
+    std::uint8_t code = 0;
+    std::uint32_t mtu = 0;  // the smallest that was named; 0: none
+    std::uint64_t count = 0;
+    dissect::FrameIndex first{};
+    dissect::FrameIndex last{};
+};
+
+struct ReachabilityReport {
+    std::vector<UnansweredNeighbour> neighbours;  // by asker and target
+    std::vector<IcmpError> errors;                // by source, destination, reporter, kind and code
+    std::uint64_t left_out = 0;                   // requests and errors of further hosts
+};
+
+}  // namespace qps::transport
