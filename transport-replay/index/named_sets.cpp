@@ -70,6 +70,8 @@ std::optional<Named> next_set(std::string_view filter, std::size_t at) {
             if (!ends || (word != kMessage && word != kFinding)) continue;
             Named named{i, i + kMessage.size(), word == kMessage, false, {}, i};
             read_comparison(filter, named);
+            // Not compared with a number, it is a field like any other.
+            if (named.is_message && named.end == named.begin + kMessage.size()) continue;
             return named;
         }
     }
