@@ -2,7 +2,8 @@
 # Builds the tests where it must and runs them all.
 #
 #   ./test.sh           everything that needs no other compiler: tests, rules, corpus and crashes of the fuzzers replayed
-#   ./test.sh --asan    the same by clang, warnings as errors, under the address and undefined-behaviour sanitizers
+#   ./test.sh --asan    the same by clang, warnings as errors, under the address and undefined-behaviour sanitizers; --asan=core without
+#                       the window and the commands: what reads captures and speaks on a wire, in half the time
 #   ./test.sh --tsan    the analysis on several threads, by clang, under ThreadSanitizer
 #   ./test.sh --clang   the same by clang without sanitizers
 #   ./test.sh --tidy    clang-tidy over the files changed since the main branch; --tidy=all over all of them
@@ -35,7 +36,16 @@ run_ctest() {  # PRESET [OPTIONS OF CTEST]
 same='^(rules|library|desktop|docs)$'
 # Beside the program that ./run.sh builds, so that the tests run what users run.
 part_all() { need_packages build window test && build_preset test 10 && run_ctest test; }
-part_asan() { need_packages build window test asan && build_preset asan 12 && run_ctest asan -LE "$same"; }
+part_asan() {
+    local targets=() which=(-LE "$same")
+    if [[ $asan == core ]]; then
+        local rooms_of_core='dissect|transport-replay|conformance|devices|series|captures|sandbox|threads|fuzz'
+        targets=(test_dissect test_transport-replay test_conformance test_devices test_series test_captures test_sandbox test_threads test_mutators
+            fuzz_replay)
+        which=(-L "^($rooms_of_core)\$")
+    fi
+    need_packages build window test asan && build_preset asan 12 "${targets[@]}" && run_ctest asan "${which[@]}"
+}
 part_tsan() { need_packages build window test asan && build_preset tsan 6 test_threads && run_ctest tsan -L '^threads$'; }
 part_clang() { need_packages build window test clang && build_preset clang 15 && run_ctest clang -LE "$same"; }
 
@@ -120,6 +130,7 @@ part_packages() {
 
 parts=()
 tidy=changed
+asan=all
 interop=all
 fuzz=each
 afl=30m
@@ -132,9 +143,10 @@ for option in "$@"; do
         --fuzz-fast=*) parts+=(fast); fast=${option#*=} ;;
         --afl) parts+=(afl) ;;
         --afl=*) parts+=(afl); afl=${option#*=} ;;
+        --asan=core) parts+=(asan); asan=core ;;
         --tidy=all) parts+=(tidy); tidy=all ;;
         --interop=quick) parts+=(interop); interop=quick ;;
-        --all) parts=(tidy fuzz clang asan tsan interop cluster packages all); tidy=all ;;
+        --all) parts=(tidy fuzz clang asan tsan interop cluster packages all); tidy=all asan=all ;;
         --help | -h) sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "${BASH_SOURCE[0]}"; exit 0 ;;
         *) echo "test.sh: unknown option $option; see ./test.sh --help" >&2; exit 2 ;;
     esac

@@ -5,6 +5,7 @@
 #include <transport-replay/report/figures.hpp>
 
 #include "conforming.hpp"
+#include "decoding.hpp"
 #include "driving.hpp"
 #include "message.hpp"
 #include "provenance.hpp"

@@ -1,17 +1,32 @@
-# Unity builds: the sources of a folder are compiled together, some ten at a time, so that a header is read once for all of them.
-# Grouping goes by folder, never across, so that a new file changes the groups of its own folder alone. Sources keep their names
-# apart by themselves: two files of a folder may not define the same name, even without linkage. QPSCOPE_UNITY=OFF compiles every
-# file by itself (clang-tidy needs that, and it shows what a file forgot to include).
+# Unity builds: sources are compiled together, some fourteen at a time, so that a header is read once for all of them.
+# Grouping goes by folder, so that a new file changes the groups of its own folder alone; folders of a few files are grouped together. Sources
+# keep their names apart by themselves: two of a group may not define the same name, even without linkage. QPSCOPE_UNITY=OFF compiles every
+# file by itself (it shows what a file forgot to include).
 option(QPSCOPE_UNITY "Compile the sources of a folder together" ON)
 
-# qpscope_unity(TARGET [SIZE]): SIZE is how many sources a group has at most.
+# Groups of these sources, alike in size and at most so large.
+function(qpscope_group name size)
+  string(REPLACE "/" "_" name "${name}")
+  list(LENGTH ARGN count)
+  math(EXPR groups "(${count} + ${size} - 1) / ${size}")
+  math(EXPR each "(${count} + ${groups} - 1) / ${groups}")
+  set(index 0)
+  foreach(member IN LISTS ARGN)
+    math(EXPR group "${index} / ${each}")
+    set_source_files_properties(${member} PROPERTIES UNITY_GROUP "${name}_${group}")
+    math(EXPR index "${index} + 1")
+  endforeach()
+endfunction()
+
+# qpscope_unity(TARGET [SIZE n] [APART]): SIZE is how many sources a group has at most; APART keeps small folders apart, too.
 function(qpscope_unity target)
   if(NOT QPSCOPE_UNITY)
     return()
   endif()
-  set(size 10)
-  if(ARGC GREATER 1)
-    set(size ${ARGV1})
+  cmake_parse_arguments(PARSE_ARGV 1 unity "APART" "SIZE" "")
+  set(size 14)
+  if(unity_SIZE)
+    set(size ${unity_SIZE})
   endif()
   get_target_property(sources ${target} SOURCES)
   list(FILTER sources INCLUDE REGEX "\\.cpp$")
@@ -21,20 +36,20 @@ function(qpscope_unity target)
     list(APPEND folders "${folder}")
   endforeach()
   list(REMOVE_DUPLICATES folders)
+  set(few "")
   foreach(folder IN LISTS folders)
     set(members ${sources})
     list(FILTER members INCLUDE REGEX "^${folder}/[^/]*$")
     list(LENGTH members count)
-    math(EXPR groups "(${count} + ${size} - 1) / ${size}")
-    math(EXPR each "(${count} + ${groups} - 1) / ${groups}")
-    file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR} ${folder})
-    string(REPLACE "/" "_" name "${name}")
-    set(index 0)
-    foreach(member IN LISTS members)
-      math(EXPR group "${index} / ${each}")
-      set_source_files_properties(${member} PROPERTIES UNITY_GROUP "${name}_${group}")
-      math(EXPR index "${index} + 1")
-    endforeach()
+    if(count LESS 5 AND NOT unity_APART)
+      list(APPEND few ${members})
+    else()
+      file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR} ${folder})
+      qpscope_group(${name} ${size} ${members})
+    endif()
   endforeach()
+  if(few)
+    qpscope_group(${target}_few ${size} ${few})
+  endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
 endfunction()

@@ -23,7 +23,7 @@ constexpr Field kDestQp = named(kOpaBthFields, "opa.bth.destqp");
 constexpr Field kSourceQp = named(kOpaDethFields, "opa.deth.srcqp");
 constexpr Field kClass = named(kOpaMadFields, "opa.mad.mgmtclass");
 constexpr Field kAttribute = named(kOpaMadFields, "opa.mad.attributeid");
-constexpr Field kRmppType = named(kOpaRmppFields, "opa.rmpp.rmpptype");
+constexpr Field kOpaRmppType = named(kOpaRmppFields, "opa.rmpp.rmpptype");
 constexpr Field kActive = named(kOpaRmppFields, "opa.rmpp.flags.active");
 constexpr Field kSegment = named(kOpaRmppFields, "opa.rmpp.data1");
 constexpr Field kRecordSize = named(kOpaSaFields, "opa.sa.attributeoffset");
@@ -80,7 +80,7 @@ bool walk_administration(Walk& walk, const OpaAttribute* attribute) {
     const Bytes sa = enter(walk, kind::opa_sa, length_of(kind::opa_sa));
     if (sa.empty()) return false;
     const bool segmented = read(rmpp, kActive) != 0;
-    if (attribute == nullptr || read(rmpp, kRmppType) > kRmppData || (segmented && read(rmpp, kSegment) > 1)) return true;
+    if (attribute == nullptr || read(rmpp, kOpaRmppType) > kRmppData || (segmented && read(rmpp, kSegment) > 1)) return true;
     return add_records(walk, *attribute, static_cast<std::size_t>(read(sa, kRecordSize)) * 8, segmented);
 }
 

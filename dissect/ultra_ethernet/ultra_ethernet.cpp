@@ -9,12 +9,12 @@ namespace qps::dissect {
 
 namespace {
 
-constexpr Field kNext = named(kUetRequestFields, "uet.pds.nh");
+constexpr Field kUetNext = named(kUetRequestFields, "uet.pds.nh");
 constexpr Field kSyn = named(kUetRequestFields, "uet.pds.flags.syn");
 constexpr Field kProbe = named(kUetAckFields, "uet.pds.flags.p");
 constexpr Field kOfRudi = named(kUetNackFields, "uet.pds.flags.nt");
 constexpr Field kCcType = named(kUetAckNsccFields, "uet.pds.ack.cc_type");
-constexpr Field kOpcode = named(kSesStandardFields, "uet.ses.std.opcode");
+constexpr Field kUetOpcode = named(kSesStandardFields, "uet.ses.std.opcode");
 constexpr Field kStart = named(kSesStandardFields, "uet.ses.std.som");
 constexpr Field kEnd = named(kSesStandardFields, "uet.ses.std.eom");
 constexpr Field kHeaderData = named(kSesStandardFields, "uet.ses.std.hd");
@@ -38,7 +38,7 @@ bool carries(SesOpcode opcode) {
 
 // How much payload a semantic header announces for its own packet; nothing where it does not say.
 std::optional<std::size_t> announced(SesForm form, Bytes ses) {
-    const auto opcode = static_cast<SesOpcode>(read(ses, kOpcode));
+    const auto opcode = static_cast<SesOpcode>(read(ses, kUetOpcode));
     switch (form) {
         case SesForm::none:
         case SesForm::response: return 0;
@@ -113,7 +113,7 @@ private:
     // Documents have the semantic header at 6 and at 8: where both could be, neither is said.
     void walk_rudi() {
         const Bytes start = slice(walk_.header(), 0, walk_.left());
-        const auto form = static_cast<SesForm>(read_bits(start, kNext.bit, kNext.width));
+        const auto form = static_cast<SesForm>(read_bits(start, kUetNext.bit, kUetNext.width));
         const std::size_t longer = header(kind::uet_rudi).length, shorter = header(kind::uet_rudi_short).length;
         const auto fits = [&](std::size_t length) {
             return left() >= length + uet::length_of(form) && uet::holds(form, slice(start, length));
@@ -127,7 +127,7 @@ private:
     }
 
     void walk_delivery(PdsType type, Bytes start) {
-        const auto form = static_cast<SesForm>(read_bits(start, kNext.bit, kNext.width));
+        const auto form = static_cast<SesForm>(read_bits(start, kUetNext.bit, kUetNext.width));
         switch (type) {
             case PdsType::uud_request:
                 if (!take(kind::uet_uud).empty()) walk_semantics(form);
@@ -177,7 +177,7 @@ private:
         if (ses.empty()) return;
         const bool request = form == SesForm::small || form == SesForm::medium || form == SesForm::standard;
         // Extensions stand in the first packet of a message.
-        if (request && (form != SesForm::standard || read(ses, kStart) != 0) && !walk_extension(static_cast<SesOpcode>(read(ses, kOpcode))))
+        if (request && (form != SesForm::standard || read(ses, kStart) != 0) && !walk_extension(static_cast<SesOpcode>(read(ses, kUetOpcode))))
             return;
         walk_payload(announced(form, ses));
     }

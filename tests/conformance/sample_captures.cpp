@@ -12,13 +12,13 @@ using namespace qps::tests;
 
 namespace {
 
-using Names = std::set<std::string, std::less<>>;
+using CheckNames = std::set<std::string, std::less<>>;
 
 // Soft RoCE of Linux 6.1: MigReq is never set; datagrams of queue pair 1 request acknowledgements (fixed since). The NVMe host
 // announces flow control that the device does not have.
-const Names kConnected{"FMT-08"};
-const Names kManaged{"FMT-08", "FMT-09"};
-const std::map<std::string, Names, std::less<>> kDeviations{
+const CheckNames kConnected{"FMT-08"};
+const CheckNames kManaged{"FMT-08", "FMT-09"};
+const std::map<std::string, CheckNames, std::less<>> kDeviations{
     {"atomic_cas", kConnected},
     {"atomic_fadd", kConnected},
     {"cm_reject_noport", {"FMT-09"}},
@@ -51,7 +51,7 @@ const std::map<std::string, Names, std::less<>> kDeviations{
 };
 
 // Soft-iWARP of Linux 6.1 and 6.12: what its pads and Terminates have is in docs/findings-siw.md.
-const std::map<std::string, Names, std::less<>> kIwarpDeviations{
+const std::map<std::string, CheckNames, std::less<>> kIwarpDeviations{
     {"iwarp_nvme", {}},
     {"iwarp_peer_to_peer", {}},
     {"iwarp_read", {"MPA-14"}},
@@ -71,7 +71,7 @@ RecordedCapture iwarp_sample(std::string_view name) {
 TEST_CASE("soft-iWARP fails only where it deviates, in whatever a capture lacks, doubles or exchanges") {
     for (const auto& [name, deviations] : kIwarpDeviations) {
         const RecordedCapture whole = iwarp_sample(name);
-        Names failed;
+        CheckNames failed;
         for (const CheckResult& result : check_capture(whole)) {
             if (result.verdict == Verdict::fail) failed.insert(std::string(result.check->id));
             if (result.verdict == Verdict::fail) CHECK_FALSE(result.evidence.empty());
@@ -118,7 +118,7 @@ TEST_CASE("soft-iWARP fails only where it deviates, in whatever a capture lacks,
 TEST_CASE("real devices fail only where they deviate") {
     for (const auto& [name, deviations] : kDeviations) {
         INFO(name);
-        Names failed;
+        CheckNames failed;
         std::uint64_t passed = 0;
         for (const CheckResult& result : check_capture(sample(name))) {
             if (result.verdict == Verdict::fail) failed.insert(std::string(result.check->id));

@@ -17,12 +17,12 @@ using namespace qps::test;
 namespace {
 
 // How many batches came from stretches, and what they held.
-struct Walked {
+struct WalkedStretches {
     Reading reading;
     std::uint64_t stretches = 0;
 };
 
-void keep(Walked& walked, const Batch& batch) {
+void keep(WalkedStretches& walked, const Batch& batch) {
     for (const Frame& frame : batch.frames) {
         Seen seen{frame, {frame.bytes.begin(), frame.bytes.end()}, {frame.options.begin(), frame.options.end()}, std::string(comment(frame))};
         seen.frame.index = FrameIndex{std::to_underlying(frame.index) + batch.numbered_from.value_or(0)};
@@ -32,8 +32,8 @@ void keep(Walked& walked, const Batch& batch) {
 }
 
 // As a run of the pipeline goes: stretches are reached as long as fewer than `ahead` are under way, then walked, the last one first.
-Walked walk_all(Bytes content, std::size_t length, std::size_t ahead) {
-    Walked walked;
+WalkedStretches walk_all(Bytes content, std::size_t length, std::size_t ahead) {
+    WalkedStretches walked;
     auto file = CaptureFile::from_memory(content, "stretches");
     REQUIRE(file);
     std::deque<Batch> under_way;
@@ -68,7 +68,7 @@ std::uint64_t compare(Bytes content) {
     std::uint64_t most = 0;
     for (const std::size_t length : {1U, 700U, 5000U, 0U})
         for (const std::size_t ahead : {1U, 3U, 9U}) {
-            const Walked walked = walk_all(content, length, ahead);
+            const WalkedStretches walked = walk_all(content, length, ahead);
             INFO("stretches of " << length << ", " << ahead << " ahead");
             REQUIRE(walked.reading.frames.size() == expected.frames.size());
             CHECK(walked.reading.frames == expected.frames);

@@ -11,7 +11,7 @@ using qps::tests::Decoded;
 
 namespace {
 
-constexpr Opcode kRcWriteOnly{0x0a};
+constexpr Opcode kWriteOnly{0x0a};
 
 struct WithPorts {
     explicit WithPorts(const std::vector<std::uint16_t>& ports) { set_roce_ports(ports); }
@@ -24,7 +24,7 @@ struct WithPorts {
 
 TEST_CASE("datagrams to another port are RoCEv2 as long as somebody says so") {
     for (const Network network : {Network::roce_v2_ipv4, Network::roce_v2_ipv6}) {
-        PacketSpec spec = transport_packet(kRcWriteOnly, network);
+        PacketSpec spec = transport_packet(kWriteOnly, network);
         const std::string usual = Decoded(spec).layers();
         REQUIRE(set(spec, "udp.dstport", 4800));
         const std::string before = Decoded(spec).layers();

@@ -37,7 +37,7 @@ std::vector<TableModel::Row> order(const TableModel& model) {
     for (int row = 0; row < model.rowCount(); ++row) rows.push_back(model.sourceOf(model.index(row, 0)));
     return rows;
 }
-using Order = std::vector<TableModel::Row>;
+using RowOrder = std::vector<TableModel::Row>;
 
 int columnOf(const TableModel& model, const char* name) {
     for (int column = 0; column < model.columnCount(); ++column)
@@ -62,9 +62,9 @@ void checkGolden(TableModel& model, const char* name) {
     qps::tests::check_golden(std::string("gui/golden/") + name, allText(model));
     for (int column = 0; column < model.columnCount(); ++column) {
         CAPTURE(column);
-        Order before = order(model);
+        RowOrder before = order(model);
         model.sort(column, Qt::DescendingOrder);
-        Order after = order(model);
+        RowOrder after = order(model);
         std::ranges::sort(before);
         std::ranges::sort(after);
         CHECK(before == after);
@@ -128,14 +128,14 @@ TEST_CASE("sorting moves selections with their rows, and column -1 brings back t
     model.setTimeline(three());
     const QPersistentModelIndex chosen = model.index(1, 0);
     model.sort(columnOf(model, "packets"), Qt::DescendingOrder);
-    CHECK(order(model) == Order{1, 2, 0});
+    CHECK(order(model) == RowOrder{1, 2, 0});
     CHECK(chosen.row() == 0);
     model.sort(columnOf(model, "endpoints"), Qt::AscendingOrder);
-    CHECK(order(model) == Order{0, 1, 2});  // 10.0.0.10 behind 10.0.0.9
+    CHECK(order(model) == RowOrder{0, 1, 2});  // 10.0.0.10 behind 10.0.0.9
     model.sort(columnOf(model, "packets"));
-    CHECK(order(model) == Order{0, 2, 1});
+    CHECK(order(model) == RowOrder{0, 2, 1});
     model.sort(-1);
-    CHECK(order(model) == Order{0, 1, 2});
+    CHECK(order(model) == RowOrder{0, 1, 2});
     CHECK(chosen.row() == 1);
 }
 
@@ -148,7 +148,7 @@ TEST_CASE("a limit and a search narrow what is shown, in its order, and a select
     const QPersistentModelIndex chosen = model.index(2, 0);  // connection 1
     const QPersistentModelIndex other = model.index(0, 0);   // connection 2
     model.setLimit([](TableModel::Row row) { return row != 1; });
-    CHECK(order(model) == Order{2, 0});
+    CHECK(order(model) == RowOrder{2, 0});
     CHECK(chosen.row() == 1);
     CHECK_FALSE(other.isValid());
     model.setSearch(QStringLiteral("10.0.0.9"));
@@ -156,9 +156,9 @@ TEST_CASE("a limit and a search narrow what is shown, in its order, and a select
     CHECK(model.rowCount() == 0);
     model.setLimit({});
     model.finishSearch();
-    CHECK(order(model) == Order{1});
+    CHECK(order(model) == RowOrder{1});
     model.setSearch({});
-    CHECK(order(model) == Order{1, 2, 0});
+    CHECK(order(model) == RowOrder{1, 2, 0});
     CHECK(model.rowOf(2) == 1);
 }
 

@@ -5,6 +5,7 @@
 #include <dissect/pipeline.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/sample_captures.hpp>
+#include <transport-replay/analysis/lane_suites.hpp>
 #include <transport-replay/analysis/sharded_analysis.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/json.hpp>
@@ -18,14 +19,18 @@ using namespace qps::transport;
 
 namespace {
 
-// The report of the capture, read so many times over that every thread has something to do, with all that is told on the way.
+// The report of the capture, read so many times over that every thread has something to do, with all that is told on the way, a timeline
+// of the middle, and what the passive checks saw.
 std::string report_of(const std::string& path, std::size_t threads, int rounds) {
     std::string said;
     const auto told = [&](ConnectionId connection, End, const Message& message) {
         said += std::to_string(std::to_underlying(connection)) + " " + std::to_string(message.first.value()) + "\n";
     };
-    ShardedAnalysis analysis({.message = told}, threads, true);
     const Jobs jobs{threads};
+    LaneSuites suites([] { return conformance::PassiveSuite(); });
+    suites.make_room(jobs.slots());
+    ShardedAnalysis analysis({.message = told}, threads, true, false, suites.begin(threads));
+    std::size_t gated = 0, visited = 0;
     std::vector<ShardedBatch> parts(jobs.slots(), ShardedBatch(analysis.lanes()));
     std::uint64_t frames = 0;
     for (int round = 0; round < rounds; ++round) {
@@ -39,9 +44,11 @@ std::string report_of(const std::string& path, std::size_t threads, int rounds) 
         const auto work = [&](std::size_t slot, const Batch& batch) {
             Packet packet;
             parts[slot].clear();
+            suites.facts(slot).clear();
             for (const Frame& frame : batch.frames) {
                 decode(frame, packet);
                 parts[slot].add(packet);
+                suites.facts(slot).add(packet);
             }
         };
         const auto consume = [&](std::size_t slot) {
@@ -49,14 +56,19 @@ std::string report_of(const std::string& path, std::size_t threads, int rounds) 
                 if (record.connection) said += static_cast<char>('a' + std::to_underlying(*record.connection) % 26);
                 return true;
             });
+            if (visited++ == 1) said += std::to_string(analysis.so_far(parts[slot]).connections.size()) + " so far\n";
             return true;
         };
-        run({read, work, consume, [&](std::size_t slot) { analysis.gate(parts[slot]); },
-             [&](std::size_t slot, std::size_t lane) { analysis.follow(parts[slot], lane); }, analysis.lanes()},
+        run({read, work, consume, [&](std::size_t slot) { analysis.gate(parts[slot], gated++ == 1); },
+             [&](std::size_t slot, std::size_t lane) { analysis.follow(parts[slot], lane, slot); }, analysis.lanes()},
             jobs);
     }
     const Timeline timeline = analysis.finish();
     write_report(timeline, OutputFormat::json, {}, {}, [&](std::string_view piece) { said += piece; });
+    for (std::size_t lane = 0; lane < threads; ++lane) suites.number(lane, analysis.numbers(lane));
+    CHECK_FALSE(suites.over());
+    for (const auto& result : judge(suites.take(), timeline, {}))
+        said += std::to_string(static_cast<int>(result.verdict)) + " " + std::to_string(result.examined) + " " + std::to_string(result.failures) + "\n";
     return said;
 }
 

@@ -93,8 +93,8 @@ Address from_bytes(Bytes bytes) { return {{read_bits(bytes, 0, 64), read_bits(by
 std::optional<Address> ipv4(std::string_view text) {
     const auto ip = parse_ip(text);
     if (!ip || !ip->ipv4) return std::nullopt;
-    constexpr std::uint64_t kMapped = 0xffff;
-    return Address{{0, kMapped << 32 | read_be<std::uint32_t>(ip->bytes, 0)}, AddressSpace::none};
+    constexpr std::uint64_t kMappedV4 = 0xffff;
+    return Address{{0, kMappedV4 << 32 | read_be<std::uint32_t>(ip->bytes, 0)}, AddressSpace::none};
 }
 
 std::optional<Address> ipv6(std::string_view text) {

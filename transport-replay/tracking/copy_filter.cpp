@@ -30,7 +30,7 @@ void advance(std::uint32_t& head, std::uint16_t id) {
 constexpr std::uint32_t kFarBehind = 32;
 constexpr std::uint32_t kMuchNearer = 8;
 constexpr Duration kLongestDelay{250'000};  // of a path
-constexpr Duration kLongestPause{4'000'000};  // of a requester that goes on
+constexpr Duration kLongestSilence{4'000'000};  // of a requester that goes on
 
 }  // namespace
 
@@ -88,7 +88,7 @@ bool CopyFilter::follows_second_tap(const Observation& observation, Duration apa
         heads.second_time = observation.time;
         return false;
     }
-    const Duration pause = std::max(kLongestDelay, std::min(kLongestPause, Duration{std::to_underlying(magnitude(apart)) / 4}));
+    const Duration pause = std::max(kLongestDelay, std::min(kLongestSilence, Duration{std::to_underlying(magnitude(apart)) / 4}));
     const bool here = heads.second_time && observation.time - *heads.second_time <= pause && distance(psn, heads.second) <= kFarBehind;
     const auto idle = heads.first_time ? observation.time - *heads.first_time : Duration{};
     const auto behind_first = static_cast<std::int16_t>(static_cast<std::uint16_t>(heads.first) - psn);

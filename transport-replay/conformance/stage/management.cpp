@@ -35,13 +35,6 @@ constexpr std::array kUsualReq{
     Usual{"infiniband.cm.req.prim_pktrate", 7},
 };
 
-std::array<std::byte, 16> gid_of(const Address& address) {
-    std::array<std::byte, 16> bytes{};
-    write_bits(bytes, 0, 64, address.bits[0]);
-    write_bits(bytes, 64, 64, address.bits[1]);
-    return bytes;
-}
-
 // Numbers that no other message of the run has.
 std::uint64_t draw(Management& management) { return mix(management.guid * 31 + ++management.drawn); }
 
@@ -79,6 +72,13 @@ void set_ids(PacketSpec& spec, const Management& management) {
 }
 
 }  // namespace
+
+std::array<std::byte, 16> gid_of(const Address& address) {
+    std::array<std::byte, 16> bytes{};
+    write_bits(bytes, 0, 64, address.bits[0]);
+    write_bits(bytes, 64, 64, address.bits[1]);
+    return bytes;
+}
 
 void set_management(PacketSpec& spec, const MadAttribute& attribute, const Making& making) {
     Management& management = making.management;

@@ -7,6 +7,7 @@
 #include <transport-replay/conformance/stage/script_qp.hpp>
 #include <transport-replay/conformance/stage/variables.hpp>
 
+#include <array>
 #include <expected>
 
 namespace qps::transport::conformance::stage {
@@ -47,5 +48,7 @@ struct MadePacket {
 void set_management(dissect::PacketSpec& spec, const dissect::MadAttribute& attribute, const Making& making);
 // The header of the RDMA IP CM service, to be put at the beginning of private data.
 [[nodiscard]] dissect::HeaderSpec ip_cm_header(const Making& making);
+// The bytes of an address as a GID.
+[[nodiscard]] std::array<std::byte, 16> gid_of(const Address& address);
 
 }  // namespace qps::transport::conformance::stage

@@ -40,13 +40,6 @@ bool uses_management(const Statement& line, bool agent) {
     return false;
 }
 
-std::array<std::byte, 16> gid_of(const Address& address) {
-    std::array<std::byte, 16> bytes{};
-    write_bits(bytes, 0, 64, address.bits[0]);
-    write_bits(bytes, 64, 64, address.bits[1]);
-    return bytes;
-}
-
 std::uint64_t ipv4_number(const Address& address) { return live::family_of(address) == live::Family::ipv4 ? live::ipv4_bits(address) : 0; }
 
 }  // namespace

@@ -8,7 +8,7 @@ using namespace dissect;
 
 namespace {
 
-constexpr std::uint16_t kIpv4 = 0x0800, kIpv6 = 0x86dd, kTag = 0x8100, kServiceTag = 0x88a8;
+constexpr std::uint16_t kIpv4 = 0x0800, kIpv6 = 0x86dd, kCustomerTag = 0x8100, kServiceTag = 0x88a8;
 constexpr std::uint8_t kUdp = 17;
 constexpr std::uint16_t kDontFragment = 0x4000, kFragment = 0x3fff;  // "more fragments" and the offset
 
@@ -28,7 +28,7 @@ void copy_address(const SocketAddress& from, MutableBytes to) {
 std::optional<CarriedDatagram> datagram_in(Bytes frame) {
     std::size_t type_at = 12;
     auto type = read_be<std::uint16_t>(frame, type_at);
-    for (int tags = 0; tags < 2 && (type == kTag || type == kServiceTag); ++tags) type = read_be<std::uint16_t>(frame, type_at += 4);
+    for (int tags = 0; tags < 2 && (type == kCustomerTag || type == kServiceTag); ++tags) type = read_be<std::uint16_t>(frame, type_at += 4);
     if (type != kIpv4 && type != kIpv6) return std::nullopt;
     CarriedDatagram found;
     SocketEnds& ends = found.ends;

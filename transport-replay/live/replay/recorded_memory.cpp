@@ -20,7 +20,7 @@ constexpr std::uint64_t kAtomicBytes = sizeof(std::uint64_t);
 constexpr std::uint64_t kUnusedBytes = 8;       // of a region that nobody used
 constexpr std::uint64_t kZeroBased = 1U << 16;  // addresses below are offsets in a region, not of one space
 constexpr std::size_t kMaxPlacesOfKey = 256;    // one key reaches few buffers; a key of all memory may
-constexpr std::uint8_t kInvalidRequest = 1;     // NAK codes (9.7.5.2.4)
+constexpr std::uint8_t kRefusedRequest = 1;     // NAK codes (9.7.5.2.4)
 // A byte of a block is there twice, as it was in the beginning and as it is (concluding it needs a bit more), in parts of a quarter.
 constexpr std::uint64_t kQuartersOfByte = 9;
 constexpr std::uint64_t kFillCost = 3 * sizeof(MemoryFill) + 64;  // beside its bytes: in a list that grows and is sorted, and when it is due
@@ -65,7 +65,7 @@ verbs::Access queue_pair_access(const RecordedConversation& conversation, End of
     verbs::Access refused;
     for (const RecordedMessage& each : conversation.messages) {
         if (each.from == of) continue;
-        if (each.message.outcome == Outcome::failed && each.message.nak_code == kInvalidRequest) grant(refused, each.message.verb);
+        if (each.message.outcome == Outcome::failed && each.message.nak_code == kRefusedRequest) grant(refused, each.message.verb);
         if (each.succeeded()) grant(granted, each.message.verb);
     }
     verbs::Access access = verbs::kEveryAccess;
