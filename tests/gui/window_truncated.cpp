@@ -57,7 +57,7 @@ void lookAtEverything(OpenWindow& opened) {
 
 TEST_CASE("window: a file that is truncated while it is read is shown as far as it was there") {
     const QTemporaryDir folder;
-    const QString path = writtenCopies(folder, "loss_read", 400);
+    const QString path = writtenCopies(folder, "loss_read", 240);
     const std::uint64_t size = std::filesystem::file_size(path.toStdString());
     OpenWindow opened;
     opened.window.showView(QStringLiteral("packets"));
