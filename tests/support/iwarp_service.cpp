@@ -71,8 +71,8 @@ void IwarpService::take_request() {
         return;
     }
     if (heard_.size() < kMpaSetUpLength) return;
-    constexpr std::string_view kKey = "MPA ID Req Frame";
-    const bool right_key = std::ranges::equal(kKey, Bytes(heard_).first(kKey.size()), {}, [](char c) { return static_cast<std::byte>(c); });
+    constexpr std::string_view kRequestKey = "MPA ID Req Frame";
+    const bool right_key = std::ranges::equal(kRequestKey, Bytes(heard_).first(kRequestKey.size()), {}, [](char c) { return static_cast<std::byte>(c); });
     if (!right_key && refuses(IwarpDuty::key, {})) return;
     const auto revision = read_be<std::uint8_t>(heard_, 17);
     const auto length = read_be<std::uint16_t>(heard_, 18);
