@@ -141,10 +141,16 @@ struct LastWords {
     std::int64_t since = 0;
     std::vector<std::int64_t> times;  // of those that say the same
 };
+// By a second tap; an agent sends one a second at most (802.1AB 9.2.5.22).
+bool another_recording(const Announced& before, const Announced& one) {
+    if (one.time < before.time) return true;
+    return one.time - before.time < kASecondLong * 9 / 10 && one.content == before.content && one.lifetime == before.lifetime;
+}
 std::optional<LastWords> last_of(const std::vector<Announced>& all, const std::string& sender) {
     std::optional<LastWords> last;
     for (const Announced& one : all) {
         if (one.sender != sender) continue;
+        if (last && another_recording(last->said, one)) continue;
         if (!last || last->said.content != one.content || one.time > last->said.until()) last = LastWords{one, one.time, {}};
         last->said = one;
         last->times.push_back(one.time);
@@ -247,24 +253,34 @@ void applications(Hearing& hearing) {
 // Packets by priority and DSCP, of which the end announced that no priority that they may have is lossless.
 void outside(Hearing& hearing) {
     const auto said = hearing.must_say("^" + kEnd + " announces PFC for (priorit[a-z0-9, ]+?) on interface 0, but " + kNumber +
-                                       " RoCE packets? there (?:is|are) of priority (\\d) \\(by (?:PCP, with DSCP (\\d+)|DSCP (\\d+), as it maps it)\\)");
+                                       " RoCE packets? to (it|(?:[0-9a-f]{2}:){5}[0-9a-f]{2}) there (?:is|are) of priority (\\d) \\(by (?:PCP, with DSCP (\\d+)|DSCP (\\d+), as it maps it)\\)");
     if (!said) return;
     const auto all = all_of(hearing.recording());
     std::uint64_t named = 0, others = 0;
-    const bool tagged = !(*said)[5].empty();
-    const auto dscp = static_cast<std::uint32_t>(std::stoul((*said)[tagged ? 5 : 6])), priority = static_cast<std::uint32_t>(std::stoul((*said)[4]));
+    const bool tagged = !(*said)[6].empty();
+    const auto dscp = static_cast<std::uint32_t>(std::stoul((*said)[tagged ? 6 : 7])), priority = static_cast<std::uint32_t>(std::stoul((*said)[5]));
+    const std::string to = (*said)[4] == "it" ? (*said)[1] : (*said)[4];
+    std::set<std::string> bridges, stations;
+    for (const Announced& one : all) (one.bridge ? bridges : stations).insert(one.sender + one.station);
+    hearing.expect(bridges.size() == 1 && stations.size() == 1, "not one bridge and one station");
     std::optional<Announced> now;
     for (const Wire& wire : hearing.wires()) {
         now.reset();
-        for (const Announced& one : all)
+        bool known = false;
+        for (const Announced& one : all) {
+            known |= one.sender == to && one.frame < wire.frame;
             if (one.sender == (*said)[1] && one.frame < wire.frame) now = one;
+        }
+        if (!known || mac_at(hearing.recording().records[wire.frame - 1].bytes, 0) != to) continue;
         if (!now || now->lossless.value_or(0) == 0 || wire.time > now->until() || wire.cnp() || wire.management()) continue;
         std::set<std::uint32_t> possible;
         if (const auto mapped = now->code_points.find(wire.dscp()); mapped != now->code_points.end()) possible = mapped->second;
-        if (wire.priority && (!possible.empty() || wire.dscp() == 0)) possible.insert(*wire.priority);
-        else if (wire.priority) continue;
-        if (possible.empty() || std::ranges::any_of(possible, [&](std::uint32_t one) { return (*now->lossless >> one & 1U) != 0; })) continue;
-        const bool this_one = wire.dscp() == dscp && wire.priority.has_value() == tagged && (tagged ? *wire.priority : *possible.begin()) == priority;
+        const std::uint32_t by_map = possible.empty() ? 8 : *possible.begin();
+        if (possible.empty() && (!wire.priority || wire.dscp() != 0)) continue;
+        possible.insert(wire.priority.value_or(0));
+        possible.insert(wire.dscp() / 8);
+        if (std::ranges::any_of(possible, [&](std::uint32_t one) { return (*now->lossless >> one & 1U) != 0; })) continue;
+        const bool this_one = wire.dscp() == dscp && wire.priority.has_value() == tagged && (tagged ? *wire.priority : by_map) == priority;
         (this_one ? named : others) += 1;
     }
     const auto last = last_of(all, (*said)[1]);

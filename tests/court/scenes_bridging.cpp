@@ -80,10 +80,11 @@ void roce(Stage& stage, unsigned variant) {
 // Variant 0: by tags; 1: by DSCPs as the switch maps them; 2: tags of several priorities, some lossless.
 void outside(Stage& stage, unsigned variant) {
     std::vector<HeaderSpec> tlvs{pfc_tlv(0x08, false)};
-    if (variant == 1) tlvs.push_back(applications({0xa5, 0, 26}));
+    if (variant == 1) tlvs.push_back(applications({0xa5, 0, 34}));
     announce(stage, true, tlvs);
+    announce(stage, false, {});
     for (unsigned number = 0; number < 12 + variant; ++number) {
-        stage.send(1, 2, 21, number, {{"ip.dsfield.dscp", variant == 1 ? 26 : 0}});
+        stage.send(1, 2, 21, number, {{"eth.dst", kNic}, {"ip.dsfield.dscp", variant == 1 ? 34 : 0}});
         if (variant != 1) {
             Record& record = stage.recording.records.back();
             const unsigned priority = variant == 0 || number % 4 < 2 ? 0 : number % 4 - 1 + number % 2;

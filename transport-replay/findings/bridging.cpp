@@ -104,6 +104,13 @@ const BridgingEnd* taker_of(const LinkEnds& ends, bool bridge_willing, bool stat
 
 std::string on_interface(const LinkEnds& ends) { return fmt::format("on interface {}", std::to_underlying(ends.link.interface)); }
 
+// The same station by another name of its port, or in another file.
+bool announces_after(const Timeline& timeline, const BridgingEnd& end) {
+    return std::ranges::any_of(timeline.bridging.links, [&](const BridgingLink& link) {
+        return std::ranges::any_of(link.ends, [&](const BridgingEnd& one) { return one.sender == end.sender && one.last_time > end.last_time; });
+    });
+}
+
 // What both ends share out differently: of how many priorities, and of which one that shares with the fewest others.
 struct SharesDiffer {
     unsigned priority = 0;
@@ -184,7 +191,8 @@ void application_priority_differs(const Timeline& timeline, const Emit& emit) {
 
 void roce_outside_pfc(const Timeline& timeline, const Emit& emit) {
     for (const BridgingLink& link : timeline.bridging.links) {
-        if (link.ends.size() > 2) continue;  // of which link, nobody knows
+        if (link.ends.size() != 2 || link.ends[0].announced.bridge == link.ends[1].announced.bridge) continue;  // of which link, nobody knows
+        const BridgingEnd& station = link.ends[0].announced.bridge ? link.ends[1] : link.ends[0];
         for (const BridgingEnd& end : link.ends) {
             if (end.outside.empty()) continue;
             const OutsidePfc& most = *std::ranges::max_element(end.outside, {}, &OutsidePfc::packets);
@@ -199,9 +207,9 @@ void roce_outside_pfc(const Timeline& timeline, const Emit& emit) {
             emit({.party = Party::application,
                   .packets = std::move(packets),
                   .count = all,
-                  .summary = fmt::format("{} announces PFC for {} on interface {}, but {} there {} of priority {} ({}){}.", end_text(end),
+                  .summary = fmt::format("{} announces PFC for {} on interface {}, but {} to {} there {} of priority {} ({}){}.", end_text(end),
                                          priorities_text(end.announced.pfc.value_or(0)), std::to_underlying(link.interface),
-                                         counted(most.packets, "RoCE packet"), most.packets == 1 ? "is" : "are", most.priority, how, rest),
+                                         counted(most.packets, "RoCE packet"), &end == &station ? "it" : text(station.sender), most.packets == 1 ? "is" : "are", most.priority, how, rest),
                   .advice = "Let the senders use a lossless priority (traffic class or ToS of the queue pairs, `cma_roce_tos`, the egress map of the VLAN), or "
                             "give theirs PFC at both ends."});
         }
@@ -209,6 +217,7 @@ void roce_outside_pfc(const Timeline& timeline, const Emit& emit) {
 }
 
 void lldp_stopped(const Timeline& timeline, const Emit& emit) {
+    if (timeline.bridging.left_out != 0) return;  // perhaps of it
     for (const BridgingLink& link : timeline.bridging.links) {
         if (link.unreadable != 0) continue;  // perhaps from it
         for (const BridgingEnd& end : link.ends) {
@@ -216,6 +225,7 @@ void lldp_stopped(const Timeline& timeline, const Emit& emit) {
             const bool told = end.lifetime == Duration{};
             const Duration seen = since - end.unseen;
             if (!told && seen <= end.lifetime) continue;
+            if (announces_after(timeline, end)) continue;
             if (told && (end.frames < 2 || seen < kTimeToTake)) continue;  // it announced nothing before, or may only begin anew
             const std::string how = told ? std::string("that it stops (time to live 0)")
                                          : fmt::format("its configuration for {} at a time", duration_text(end.lifetime));

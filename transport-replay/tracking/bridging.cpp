@@ -17,12 +17,25 @@ bool holds(const BridgingEnd& end, Instant now) { return end.announced.whole && 
 bool has_lossless(const BridgingEnd& end) { return end.announced.pfc.value_or(0) != 0; }
 
 // The priorities that a packet may have in a switch or NIC that announced this; 0: nobody can tell. Whether it goes by VLAN tags or by
-// DSCPs is not announced, so a tag alone says nothing where the DSCP may be meant: where it is not 0.
+// DSCPs is not announced, so a tag alone says nothing where the DSCP may be meant: where it is not 0. A DSCP that is mapped here may be
+// read by its upper three bits there. Without a tag, the priority is 0 as a rule.
 PriorityBits priorities_of(const BridgingAnnouncement& announced, std::size_t pcp, std::size_t dscp) {
     const PriorityBits mapped = announced.dscp[dscp];
-    if (pcp == kLinkPriorities) return mapped;
-    if (mapped == 0 && dscp != 0) return 0;
-    return static_cast<PriorityBits>(mapped | 1U << pcp);
+    const bool tagged = pcp != kLinkPriorities;
+    if (mapped == 0 && (dscp != 0 || !tagged)) return 0;
+    return static_cast<PriorityBits>(mapped | 1U << (tagged ? pcp : 0) | 1U << dscp / kLinkPriorities);
+}
+
+// Where a link has one bridge and one station, the latter: who packets on the link are for.
+const BridgingEnd* station_of(const BridgingLink& link) {
+    if (link.ends.size() != 2 || link.ends[0].announced.bridge == link.ends[1].announced.bridge) return nullptr;
+    return link.ends[0].announced.bridge ? &link.ends[1] : &link.ends[0];
+}
+
+// Another recording of its last announcement, by a tap whose clock is close; or one of before, in files that were put in the wrong order.
+bool is_no_news(const BridgingEnd& end, const LldpAnnouncement& said, Instant time) {
+    if (time < end.last_time) return true;
+    return time - end.last_time < kSameAnnouncement && end.lifetime == said.lifetime && (said.lifetime == Duration{} || end.announced == said.content);
 }
 
 void add_outside(BridgingEnd& end, const OutsidePfc& packets) {
@@ -94,7 +107,7 @@ void BridgingTracker::take_announcement(Link& link, const Observation& observati
         end->station = said->station;
         end->first = observation.frame;
     }
-    say(link, *end, std::move(*said), observation);
+    if (end->frames == 0 || !is_no_news(*end, *said, observation.time)) say(link, *end, std::move(*said), observation);
 }
 
 void BridgingTracker::say(Link& link, BridgingEnd& end, LldpAnnouncement&& said, const Observation& observation) {
@@ -125,6 +138,7 @@ void BridgingTracker::say(Link& link, BridgingEnd& end, LldpAnnouncement&& said,
 void BridgingTracker::take_packet(Link& link, const Observation& observation) {
     if (observation.kind != ObservationKind::transport || !observation.plain_link || observation.management) return;
     if (info(observation.opcode).verb == Verb::notify || observation.dscp >= kCodePoints) return;
+    if (observation.link_destination == 0 || observation.link_destination != link.station) return;
     const std::size_t pcp = observation.pcp < kLinkPriorities ? observation.pcp : kLinkPriorities;
     Cell& cell = link.cells[pcp * kCodePoints + observation.dscp];
     if (cell.packets++ == 0) cell.first = observation.frame;
@@ -141,7 +155,7 @@ void BridgingTracker::judge_packets(Link& link) {
             const PriorityBits possible = priorities_of(end.announced, pcp, dscp);
             if (possible == 0 || (possible & *end.announced.pfc) != 0) continue;
             const bool tagged = pcp != kLinkPriorities;
-            const auto priority = tagged ? pcp : static_cast<std::size_t>(std::countr_zero(possible));
+            const auto priority = tagged ? pcp : static_cast<std::size_t>(std::countr_zero(end.announced.dscp[dscp]));
             add_outside(end, {static_cast<std::uint8_t>(priority), static_cast<std::uint8_t>(dscp), tagged, cell.packets, cell.first});
         }
         cell = {};
@@ -150,6 +164,8 @@ void BridgingTracker::judge_packets(Link& link) {
 
 // Packets are counted as long as what an end announced holds that has a lossless class.
 void BridgingTracker::await(Link& link, Instant now) {
+    const BridgingEnd* const station = station_of(link.report);
+    link.station = station == nullptr ? 0 : station->sender.bits[1];
     std::optional<Instant> next;
     for (const BridgingEnd& end : link.report.ends)
         if (holds(end, now) && has_lossless(end)) next = std::min(next.value_or(end_of(end)), end_of(end));

@@ -17,6 +17,7 @@ inline constexpr std::size_t kMaxBridgingLinks = 64;
 inline constexpr std::size_t kMaxBridgingEnds = 8;   // of a link, which has two: more are no link
 inline constexpr std::size_t kMaxOutsidePfc = 8;     // priorities and DSCPs of an end
 inline constexpr dissect::Duration kLinkBreak{30'000'000'000};  // 30 s without any packet, the interval of LLDP: perhaps nobody recorded
+inline constexpr dissect::Duration kSameAnnouncement{900'000'000};  // sooner it is another recording: agents send one a second at most
 
 class BridgingTracker {
 public:
@@ -28,7 +29,7 @@ public:
     [[nodiscard]] BridgingReport finish();
 
 private:
-    // RoCE packets by PCP (behind the last one: none) and DSCP, since what the ends announce is as it is.
+    // RoCE packets to the station by PCP (behind the last one: none) and DSCP, since what the ends announce is as it is.
     struct Cell {
         std::uint64_t packets = 0;
         dissect::FrameIndex first{};
@@ -37,6 +38,7 @@ private:
     struct Link {
         BridgingLink report;
         std::vector<Cell> cells;       // kCodePoints for each PCP, while an end announces PFC; else empty
+        std::uint64_t station = 0;     // MAC address of the one beside the one bridge; 0: there are others
         dissect::Instant expiry{};     // the next one
     };
     [[nodiscard]] Link* link_of(const Observation& observation);

@@ -25,6 +25,8 @@ struct RecordedLink {
     Analysis analysis;
     std::uint64_t frames = 0;
     std::uint32_t interface = 0;
+    std::uint16_t file = 0;
+    std::uint64_t receiver = kNic;  // of data
 
     void put(const PacketSpec& spec, double time, std::size_t captured = std::dynamic_extent) {
         const std::vector<std::byte> bytes = build(spec);
@@ -36,6 +38,7 @@ struct RecordedLink {
         decode(frame, packet);
         Observation observation;
         observe(packet, observation);
+        observation.file = file;
         analysis.observe(observation);
     }
     void announce(std::uint64_t mac, double time, std::vector<HeaderSpec> more = {}, std::uint64_t lifetime = 120,
@@ -50,6 +53,7 @@ struct RecordedLink {
         PacketSpec spec = transport_packet(Opcode{opcode}, Network::roce_v2_ipv4);
         set(spec, "ip.src", 0xc0000201);
         set(spec, "ip.dst", 0xc0000202);
+        set(spec, "eth.dst", receiver);
         set(spec, "infiniband.bth.destqp", 0x22);
         set(spec, "infiniband.bth.psn", frames);
         set(spec, "ip.dsfield.dscp", dscp);
@@ -255,6 +259,8 @@ TEST_CASE("RoCE packets of a priority without PFC are counted while the announce
     RecordedLink link;
     link.data(0, 0U, 0);  // nobody announced anything yet
     link.announce(kSwitch, 1, {pfc_tlv(kThree, false)});
+    link.data(1.2, 0U, 0);  // whose station it is for is not known yet
+    link.announce(kNic, 1.5);
     for (int i = 0; i < 4; ++i) link.data(2 + i, 0U, 0);
     link.data(7, 5U, 0);
     link.data(8, 3U, 0);         // lossless
@@ -265,34 +271,80 @@ TEST_CASE("RoCE packets of a priority without PFC are counted while the announce
     const auto said = link.said("roce-outside-pfc");
     REQUIRE(said.size() == 1);
     CHECK(said[0] ==
-          "02:00:00:00:00:f1 (leaf-1) announces PFC for priority 3 on interface 0, but 4 RoCE packets there are of priority 0 (by PCP, with DSCP 0), "
-          "and 1 of others.");
+          "02:00:00:00:00:f1 (leaf-1) announces PFC for priority 3 on interface 0, but 4 RoCE packets to 02:00:00:00:00:01 there are of priority 0 (by PCP, with "
+          "DSCP 0), and 1 of others.");
 }
 
 TEST_CASE("the priority of a DSCP is known where the end announces it") {
-    RecordedLink outside, inside, both, none;
-    const HeaderSpec to_five = applications({0xa5, 0, 26}), to_three = applications({0x65, 0, 26});
+    RecordedLink outside, inside, both, none, upper_bits;
+    for (RecordedLink* link : {&outside, &inside, &both, &none, &upper_bits}) link->announce(kNic, 0);
+    const HeaderSpec to_five = applications({0xa5, 0, 34}), to_three = applications({0x65, 0, 34});
     outside.announce(kSwitch, 0, {pfc_tlv(kThree, false), to_five});
-    outside.data(1, {}, 26);
+    outside.data(1, {}, 34);
     const auto said = outside.said("roce-outside-pfc");
     REQUIRE(said.size() == 1);
     CHECK(said[0] ==
-          "02:00:00:00:00:f1 (leaf-1) announces PFC for priority 3 on interface 0, but 1 RoCE packet there is of priority 5 (by DSCP 26, as it maps it).");
+          "02:00:00:00:00:f1 (leaf-1) announces PFC for priority 3 on interface 0, but 1 RoCE packet to 02:00:00:00:00:01 there is of priority 5 (by "
+          "DSCP 34, as it maps it).");
     inside.announce(kSwitch, 0, {pfc_tlv(kThree, false), to_three});
-    inside.data(1, {}, 26);
-    inside.data(2, 0U, 26);  // whether tags or DSCPs count is not announced
+    inside.data(1, {}, 34);
+    inside.data(2, 0U, 34);  // whether tags or DSCPs count is not announced
     CHECK(inside.said("roce-outside-pfc").empty());
     both.announce(kSwitch, 0, {pfc_tlv(kThree, false), to_five});
-    both.data(1, 3U, 26);
+    both.data(1, 3U, 34);
     CHECK(both.said("roce-outside-pfc").empty());
     none.announce(kSwitch, 0, {pfc_tlv(0, false), to_five});  // no lossless class at all: RoCE that lives with loss
-    none.data(1, {}, 26);
+    none.data(1, {}, 34);
     none.data(2, 0U, 0);
     CHECK(none.said("roce-outside-pfc").empty());
+    upper_bits.announce(kSwitch, 0, {pfc_tlv(kThree, false), applications({0xa5, 0, 26})});  // 26 / 8 is 3
+    upper_bits.data(1, {}, 26);
+    upper_bits.data(2, 5U, 26);
+    CHECK(upper_bits.said("roce-outside-pfc").empty());
+}
+
+TEST_CASE("RoCE packets prove nothing where it is not known whose link they are on, or by what they go") {
+    RecordedLink link;
+    const std::vector<HeaderSpec> three{pfc_tlv(kThree, false)};
+    link.announce(kSwitch, 0, three);
+    SECTION("the station announces nothing: perhaps the port of a mirror") {}
+    SECTION("packets of other hosts, mirrored") {
+        link.announce(kNic, 1);
+        link.receiver = kNic + 9;
+    }
+    SECTION("two switches: a bond") {
+        link.announce(kNic, 1);
+        link.announce(kSwitch + 1, 1, {tlv(7, kind::lldp_capabilities, {{"lldp.tlv.enable_system_cap", 4}}), pfc_tlv(kThree, false)});
+    }
+    SECTION("two stations") {
+        link.announce(kNic, 1);
+        link.announce(kNic + 1, 1);
+    }
+    SECTION("DSCP 0 is of a lossless priority") {
+        link.announce(kSwitch, 2, {pfc_tlv(1, false)});
+        link.announce(kNic, 3);
+    }
+    link.data(4, 4U, 0);
+    CHECK(link.said("roce-outside-pfc").empty());
+}
+
+TEST_CASE("announcements that two taps recorded, or files in the wrong order, are no repetitions") {
+    const double apart = GENERATE(2e-5, 0.002, 0.3);
+    RecordedLink link, stopped;
+    for (const double time : {0.0, 30.0}) {
+        for (const double tap : {0.0, apart}) link.announce(kSwitch, time + tap, {pfc_tlv(kThree, false)});
+        for (const double tap : {0.0, apart}) link.announce(kNic, time + 1 + tap, {pfc_tlv(0, true)});
+    }
+    link.announce(kNic, 0.5, {pfc_tlv(0, true)});
+    CHECK(link.said("pfc-differs").empty());
+    for (const double tap : {0.0, apart}) stopped.announce(kNic, tap, {}, 0);
+    for (const double time : {20.0, 50.0}) stopped.announce(kSwitch, time, {});
+    CHECK(stopped.said("lldp-stopped").empty());
 }
 
 TEST_CASE("packets are judged by what was announced when they passed") {
     RecordedLink link;
+    link.announce(kNic, 0);
     link.announce(kSwitch, 0, {pfc_tlv(kThreeAndFour, false)});
     link.data(1, 4U, 0);
     link.announce(kSwitch, 2, {pfc_tlv(kThree, false)});
@@ -347,6 +399,31 @@ TEST_CASE("an end that stopped announcing is told from one that nobody could hea
         link.announce(kNic, 10, {}, 0);
         link.announce(kNic, 13, three);
         link.announce(kSwitch, 30, three);
+        CHECK(link.said("lldp-stopped").empty());
+    }
+    SECTION("it goes on by another name of its port") {
+        RecordedLink link;
+        link.announce(kNic, 0, three);
+        link.announce(kNic, 10, {}, 0);
+        for (int i = 0; i < 6; ++i) {
+            std::vector<HeaderSpec> tlvs = lldp_station(kNic, "renamed");
+            link.put(lldp_frame(kNic, tlvs), 11 + 30 * i);
+        }
+        CHECK(link.said("lldp-stopped").empty());
+    }
+    SECTION("it goes on in the next file") {
+        RecordedLink link;
+        link.announce(kNic, 0, three);
+        link.announce(kNic, 10, {}, 0);
+        link.announce(kSwitch, 25, three);
+        link.file = 1;
+        link.announce(kNic, 31, three);
+        CHECK(link.said("lldp-stopped").empty());
+    }
+    SECTION("files in the wrong order") {
+        RecordedLink link;
+        link.repeat(three, three, 5, 90);
+        link.repeat(three, three, 3, 0);
         CHECK(link.said("lldp-stopped").empty());
     }
     SECTION("LLDP that cannot be read may be its own") {
