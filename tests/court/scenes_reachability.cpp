@@ -20,6 +20,7 @@ void answer(Stage& stage, std::uint64_t from, std::uint64_t to) { stage.put(arp_
 // Variant 0: host 3 was never there; 1: host 2 was, and is gone; 2: as 0, and it is answered by another one.
 void neighbour(Stage& stage, unsigned variant) {
     stage.dialogue(1, 2, 21);
+    for (const std::uint64_t other : {5U, 6U}) ask(stage, 1, other), answer(stage, other, 1);
     if (variant == 1) stage.wait(5 * kASecond);
     for (unsigned i = 0; i < 3 + variant; ++i) {
         ask(stage, 1, variant == 1 ? 2 : 3);
@@ -27,7 +28,7 @@ void neighbour(Stage& stage, unsigned variant) {
     }
     if (variant == 2) ask(stage, 1, 4), answer(stage, 4, 1);
     if (variant != 1) stage.dialogue(1, 2, 22);
-    else ask(stage, 4, 1);
+    ask(stage, 4, 1);
 }
 
 // Variant 0: the host itself; 1: a router; 2: both kinds of a router.

@@ -78,12 +78,14 @@ inline void add_ipv6(FrameOctets& frame, std::uint64_t from, std::uint64_t to, u
 // 135 asks, 136 answers; hosts are 2001:db8::N, 0 is nobody.
 [[nodiscard]] inline FrameOctets discovery_frame(unsigned type, std::uint64_t from, std::uint64_t to, std::uint64_t target) {
     FrameOctets frame;
-    add_ethernet(frame, 0x333300000001, 0x020000000000 | from, 0x86dd);
-    add_ipv6(frame, from, to, 24);
+    add_ethernet(frame, type == 135 ? 0x333300000001 : 0x020000000000 | (to & 0xff), 0x020000000000 | (from & 0xff), 0x86dd);
+    add_ipv6(frame, from, to, 32);
     add_number(frame, type, 1);
     add_number(frame, 0, 7);
     add_number(frame, 0x20010db8'00000000, 8);
     add_number(frame, target, 8);
+    add_number(frame, type == 135 ? 0x0101 : 0x0201, 2);  // its own link-layer address
+    add_number(frame, 0x020000000000 | (from & 0xff), 6);
     return frame;
 }
 // Packet too big, or unreachable (type 1), about a datagram to port 4791.

@@ -8,7 +8,7 @@ LinkReport LinkWatch::finish(const GateReport& gate) {
     report.management = datagrams_.finish(gate.last.value_or(dissect::Instant{}));
     report.datagrams = management_;
     report.bridging = bridging_.finish();
-    report.reachability = reachability_.finish(gate.now);
+    report.reachability = reachability_.finish();
     return report;
 }
 

@@ -24,7 +24,8 @@ public:
     // Whether follow() has anything to do with it, or with a packet that is like any other once somebody asked for a pause or announced
     // anything.
     [[nodiscard]] bool wants(const Observation& observation) const {
-        return pauses_.any() || bridging_.any() || observation.management || observation.about_hosts || observation.kind == ObservationKind::pause ||
+        const bool answers = reachability_.any() && !observation.is_numbered();
+        return answers || pauses_.any() || bridging_.any() || observation.management || observation.about_hosts || observation.kind == ObservationKind::pause ||
                observation.kind == ObservationKind::pfc || observation.kind == ObservationKind::bridging;
     }
     // The next packet of the capture that it wants.
@@ -34,7 +35,8 @@ public:
         // What may be another recording of a packet is not counted again.
         if (sight.repetition == Repetition::none || observation.kind == ObservationKind::bridging) bridging_.observe(observation);
         // Of several taps, a broadcast is in more than one.
-        if (observation.about_hosts && sight.handling == Handling::follow) reachability_.observe(observation);
+        const bool in_turn = sight.handling == Handling::follow && sight.now - observation.time < kNeighbourTime;
+        if (observation.about_hosts || reachability_.any()) reachability_.observe(observation, in_turn);
         if (!observation.management || sight.handling != Handling::follow) return;
         ++management_;
         datagrams_.observe(observation);

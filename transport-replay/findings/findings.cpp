@@ -92,11 +92,11 @@ constexpr std::array kFindings{
                draw::roce_outside_pfc},
     FindingRow{"lldp-stopped", kNote, "IEEE 802.1AB 9.1.2", "An end of a link stopped announcing its configuration", draw::lldp_stopped},
 
-    FindingRow{"neighbour-unanswered", kWarning, "RFC 826; RFC 4861 7.2", "Nobody answered for the MAC address of a RoCE peer",
+    FindingRow{"neighbour-unanswered", kNote, "RFC 826; RFC 4861 7.2", "A RoCE host asked for a MAC address, and no answer is in the capture",
                draw::neighbour_unanswered},
-    FindingRow{"icmp-unreachable", kWarning, "RFC 792; RFC 4443 3.1", "ICMP says that RoCEv2 packets do not reach their destination",
+    FindingRow{"icmp-unreachable", kWarning, "RFC 792; RFC 4443 3.1", "ICMP says that RoCEv2 packets were not delivered",
                draw::icmp_unreachable},
-    FindingRow{"path-mtu-exceeded", kWarning, "RFC 1191; RFC 8201", "ICMP says that RoCEv2 packets exceed the MTU of their path",
+    FindingRow{"path-mtu-exceeded", kWarning, "RFC 1191; RFC 8201", "ICMP says that RoCEv2 packets exceeded the MTU of their path",
                draw::path_mtu_exceeded},
 
     FindingRow{"collective-straggler", kWarning, kObserved, "All ranks of a collective wait for the same rank, step after step",

@@ -1,4 +1,4 @@
-// Findings about who cannot be reached: requests for a MAC address that nobody answers, ICMP errors about RoCEv2 packets. A host that has no
+// Findings about who cannot be reached: requests for a MAC address without an answer, ICMP errors about RoCEv2 packets. A host that has no
 // MAC address for its peer cannot bring a queue pair to RTR (ibv_modify_qp: errno 110), and sends nothing that a capture could show.
 #include <transport-replay/findings/draw.hpp>
 #include <transport-replay/model/timeline.hpp>
@@ -17,19 +17,22 @@ namespace {
 
 using namespace words;
 
-// Who was seen to speak RoCEv2 or to be spoken to, and when last; who of them was heard by the tap as a receiver.
+bool is_roce(const Connection& connection) {
+    return connection.service != dissect::Service::iwarp && connection.service != dissect::Service::uet;
+}
+
+// Who was seen to speak RDMA or to be spoken to, and when last.
 struct RoceHosts {
     struct Host {
         Address address;
         dissect::Instant spoke{};  // its last packet
         bool sends = false;
-        bool hears = false;  // packets to it are captured
+        bool roce = false;
     };
     std::vector<Host> hosts;  // by address
 
     explicit RoceHosts(const Timeline& timeline) {
         for (const Connection& connection : timeline.connections) {
-            if (connection.service == dissect::Service::iwarp || connection.service == dissect::Service::uet) continue;
             for (const End end : {End::a, End::b}) add(connection, end);
         }
         std::ranges::sort(hosts, {}, &Host::address);
@@ -42,7 +45,7 @@ struct RoceHosts {
             Host& known = merged.back();
             if (host.sends && (!known.sends || host.spoke > known.spoke)) known.spoke = host.spoke;
             known.sends |= host.sends;
-            known.hears |= host.hears;
+            known.roce |= host.roce;
         }
         hosts = std::move(merged);
     }
@@ -55,8 +58,8 @@ private:
     void add(const Connection& connection, End end) {
         const Address& address = connection.end(end).address;
         if (address.space != AddressSpace::roce_v2) return;
-        const Way &own = connection.way(end), &others = connection.way(other(end));
-        hosts.push_back({address, own.last_time, own.packets != 0, others.packets != 0});
+        const Way& own = connection.way(end);
+        hosts.push_back({address, own.last_time, own.packets != 0, is_roce(connection)});
     }
 };
 
@@ -86,6 +89,35 @@ std::string reason_of(const IcmpError& error) {
     return fmt::format("code {}", error.code);
 }
 
+// Pairs of addresses between which the capture has RoCEv2.
+class RocePairs {
+public:
+    explicit RocePairs(const Timeline& timeline) {
+        if (timeline.reachability.errors.empty()) return;
+        for (const Connection& connection : timeline.connections)
+            if (is_roce(connection)) pairs_.push_back(pair_of(connection.end(End::a).address, connection.end(End::b).address));
+        std::ranges::sort(pairs_);
+    }
+    [[nodiscard]] bool has(const IcmpError& error) const { return std::ranges::binary_search(pairs_, pair_of(error.source, error.destination)); }
+
+private:
+    using Pair = std::pair<Address, Address>;
+    static Pair pair_of(const Address& one, const Address& other) { return one < other ? Pair{one, other} : Pair{other, one}; }
+    std::vector<Pair> pairs_;
+};
+
+bool nothing_listened(const IcmpError& error) {
+    constexpr std::uint8_t kPort = 3, kPort6 = 4;
+    return error.reporter == error.destination && error.code == (protocol_of(error.source) == "ARP" ? kPort : kPort6);
+}
+
+// What became of the packets, as it is told.
+std::string fate_of(const IcmpError& error) {
+    if (nothing_listened(error)) return "it got its RoCEv2 packets, and nothing listened at its UDP port 4791 then";
+    if (error.reporter == error.destination) return "it did not take its RoCEv2 packets";
+    return fmt::format("its RoCEv2 packets did not reach {}", text(error.destination));
+}
+
 }  // namespace
 
 void neighbour_unanswered(const Timeline& timeline, const Emit& emit) {
@@ -94,35 +126,32 @@ void neighbour_unanswered(const Timeline& timeline, const Emit& emit) {
     for (const UnansweredNeighbour& one : timeline.reachability.neighbours) {
         const RoceHosts::Host* const target = hosts.find(one.target);
         const RoceHosts::Host* const asker = hosts.find(one.asker);
-        if (target == nullptr && asker == nullptr) continue;
-        // It is there after all, or the tap does not hear what goes to who asks.
+        if ((target == nullptr || !target->roce) && (asker == nullptr || !asker->roce)) continue;
+        // It is there after all, or the tap may not hear what goes to who asks.
         if (target != nullptr && target->sends && target->spoke >= one.first_time) continue;
-        if (!one.answers_are_heard && (asker == nullptr || !asker->hears)) continue;
-        const std::string who = target != nullptr ? fmt::format("{} is a RoCE peer in this capture", text(one.target))
-                                                  : fmt::format("{} speaks RoCE, with others", text(one.asker));
+        if (!one.answers_are_heard) continue;
         emit({.party = Party::undecided,
               .packets = {one.first, one.last},
               .count = one.requests,
-              .summary = fmt::format("{} asked {} for the MAC address of {} by {}, within {}, and nobody answered in the {} that the capture goes on; {}.",
-                                     text(one.asker), times(one.requests), text(one.target), protocol_of(one.target),
-                                     duration_text(one.last_time - one.first_time), duration_text(one.rest), who),
+              .summary = fmt::format("{} asked {} for the MAC address of {} by {}, within {}, and no answer is in the capture.", text(one.asker),
+                                     times(one.requests), text(one.target), protocol_of(one.target), duration_text(one.last_time - one.first_time)),
               .advice = fmt::format("Look whether {} is up, in the same VLAN and subnet (`ip neigh`, `ping` from the interface of the GID): without its MAC "
                                     "address ibv_modify_qp to RTR fails with errno 110 (ETIMEDOUT).",
-                                    text(one.target)),
-              .severity = target != nullptr ? Severity::warning : Severity::note});
+                                    text(one.target))});
     }
 }
 
 void icmp_unreachable(const Timeline& timeline, const Emit& emit) {
+    const RocePairs pairs(timeline);
     for (const IcmpError& error : timeline.reachability.errors) {
-        if (error.too_big) continue;
+        if (error.too_big || !pairs.has(error)) continue;
         const bool itself = error.reporter == error.destination;
         emit({.party = itself ? Party::responder : Party::fabric,
               .packets = {error.first, error.last},
               .count = error.count,
-              .summary = fmt::format("{} told {} by {} that its RoCEv2 packets do not reach {}: {}.", text(error.reporter), text(error.source),
-                                     counted(error.count, "ICMP error"), text(error.destination), reason_of(error)),
-              .advice = itself ? fmt::format("Look whether RDMA is up on that address of {} (`rdma link`, `show_gids`, a firewall that rejects UDP port 4791).",
+              .summary = fmt::format("{} told {} by {} that {}: {}.", text(error.reporter), text(error.source), counted(error.count, "ICMP error"),
+                                     fate_of(error), reason_of(error)),
+              .advice = itself ? fmt::format("Look whether RDMA was up on that address of {} (`rdma link`, `show_gids`, a firewall that rejects UDP port 4791).",
                                              text(error.destination))
                                : fmt::format("Check routes and filters of {} for {} (`ip route get`, ACLs for UDP port 4791).", text(error.reporter),
                                              text(error.destination))});
@@ -130,13 +159,14 @@ void icmp_unreachable(const Timeline& timeline, const Emit& emit) {
 }
 
 void path_mtu_exceeded(const Timeline& timeline, const Emit& emit) {
+    const RocePairs pairs(timeline);
     for (const IcmpError& error : timeline.reachability.errors) {
-        if (!error.too_big) continue;
+        if (!error.too_big || !pairs.has(error)) continue;
         const std::string mtu = error.mtu == 0 ? "" : fmt::format(" of {}", length(error.mtu));
         emit({.party = Party::fabric,
               .packets = {error.first, error.last},
               .count = error.count,
-              .summary = fmt::format("{} told {} by {} that its RoCEv2 packets to {} exceed an MTU{} on their path, and dropped them.", text(error.reporter),
+              .summary = fmt::format("{} told {} by {} that its RoCEv2 packets to {} exceeded an MTU{} on their path and were dropped.", text(error.reporter),
                                      text(error.source), counted(error.count, "ICMP error"), text(error.destination), mtu),
               .advice = "Use a smaller path MTU of RDMA (rdma_cm takes it from the interface: `ip link set DEV mtu`; perftest -m), or larger frames at every "
                         "hop: RoCE does not react to ICMP, and only its large packets are lost."});

@@ -19,26 +19,46 @@ Address ipv6_at(Bytes bytes, std::size_t at) {
     return {{read_be<std::uint64_t>(bytes, at), read_be<std::uint64_t>(bytes, at + 8)}, AddressSpace::roce_v2};
 }
 bool is_nobody(const Address& address) { return address.bits[0] == 0 && (address.bits[1] == 0 || address.bits[1] == kMapped); }
-bool is_multicast(const Address& address) { return address.bits[0] >> 56U == 0xff; }
+
+std::uint64_t mac_at(Bytes bytes, std::size_t at) { return read_be<std::uint64_t>(bytes, at) >> 16U; }
+
+// Of neighbour discovery, where its first option is one of that type: 1 source, 2 target (RFC 4861 4.6.1). 0: there is none.
+std::uint64_t link_layer_address(Bytes message, std::uint8_t type) {
+    constexpr std::size_t kOption = 24, kLength = 8;
+    if (message.size() < kOption + kLength || read_be<std::uint8_t>(message, kOption) != type || read_be<std::uint8_t>(message, kOption + 1) != 1) return 0;
+    return read_be<std::uint64_t>(message, kOption) & 0xffff'ffff'ffff;
+}
+
+// Where as much of a BTH is quoted, that it may be one: its version is 0, so is what is reserved.
+bool may_be_roce(Bytes udp) {
+    constexpr std::size_t kHeader = 8, kBth = 12;
+    if (udp.size() < kHeader + kBth) return true;
+    const Bytes bth = slice(udp, kHeader);
+    const bool reserved = (read_be<std::uint8_t>(bth, 1) & 0x0fU) != 0 || (read_be<std::uint8_t>(bth, 4) & 0x3fU) != 0 || (read_be<std::uint8_t>(bth, 8) & 0x7fU) != 0;
+    return !reserved && info(Opcode{read_be<std::uint8_t>(bth, 0)}).defined;
+}
 
 std::size_t header_of_ipv4(Bytes packet) { return std::size_t{4} * (read_be<std::uint8_t>(packet, 0) & 15U); }
 
 }  // namespace
 
-void ReachabilityTracker::observe(const Observation& observation) {
+void ReachabilityTracker::observe(const Observation& observation, bool in_turn) {
+    if (!observation.has_time) return;
+    if (Recording* const recording = recording_of(place_of(observation))) recording->last = std::max(recording->last, observation.time);
+    speaks(observation.flow.source);  // of ARP, nobody
     const Bytes bytes = observation.payload;
-    if (bytes.empty() || !observation.has_time) return;
+    if (!observation.about_hosts || bytes.empty()) return;
     const unsigned version = read_be<std::uint8_t>(bytes, 0) >> 4U;
     if (version == 4 && read_be<std::uint8_t>(bytes, 9) == kIcmp) return take_error(observation, false, slice(bytes, header_of_ipv4(bytes)));
-    if (version != 6) return take_arp(observation);
+    if (version != 6) return take_arp(observation, in_turn);
     if (read_be<std::uint8_t>(bytes, 6) != kIcmp6) return;
     const Bytes message = slice(bytes, kIpv6Header);
     take_error(observation, true, message);
-    take_discovery(observation, message);
+    take_discovery(observation, message, in_turn);
 }
 
 // RFC 826; who has an address says so without being asked (RFC 5227), who tries one has none yet.
-void ReachabilityTracker::take_arp(const Observation& observation) {
+void ReachabilityTracker::take_arp(const Observation& observation, bool in_turn) {
     constexpr std::size_t kLength = 28;
     constexpr std::uint64_t kEthernetAndIpv4 = 0x0001'0800'0604;
     const Bytes arp = observation.payload;
@@ -46,24 +66,27 @@ void ReachabilityTracker::take_arp(const Observation& observation) {
     const bool asks = read_be<std::uint16_t>(arp, 6) == 1;
     const Address sender = ipv4_at(arp, 14), target = ipv4_at(arp, 24);
     if (is_nobody(sender)) return;
+    const std::uint64_t mac = mac_at(arp, 8);
     speaks(sender);
-    if (asks && sender != target) return ask(observation, sender, target);
-    if (!asks) answered(target);
+    hear(observation, mac);
+    if (asks && sender != target && in_turn) ask(observation, sender, target, mac);
 }
 
 // RFC 4861 4.3 and 4.4.
-void ReachabilityTracker::take_discovery(const Observation& observation, Bytes message) {
+void ReachabilityTracker::take_discovery(const Observation& observation, Bytes message, bool in_turn) {
     constexpr std::uint8_t kSolicitation = 135, kAdvertisement = 136;
     constexpr std::size_t kTarget = 8, kLength = 24;
     if (message.size() < kLength) return;
-    const Address sender = ipv6_at(observation.payload, 8), receiver = ipv6_at(observation.payload, 24), target = ipv6_at(message, kTarget);
+    const Address sender = ipv6_at(observation.payload, 8), target = ipv6_at(message, kTarget);
     const auto type = read_be<std::uint8_t>(message, 0);
     if (type == kAdvertisement) {
         speaks(target);
-        if (!is_multicast(receiver)) answered(receiver);
+        hear(observation, link_layer_address(message, 2));
     } else if (type == kSolicitation && !is_nobody(sender)) {
+        const std::uint64_t mac = link_layer_address(message, 1);
         speaks(sender);
-        ask(observation, sender, target);
+        hear(observation, mac);
+        if (in_turn) ask(observation, sender, target, mac);
     }
 }
 
@@ -77,6 +100,9 @@ void ReachabilityTracker::take_error(const Observation& observation, bool versio
     const auto protocol = read_be<std::uint8_t>(quoted, version_6 ? 6 : 9);
     const bool right = quoted.size() >= header + 4 && header >= 20 && read_be<std::uint8_t>(quoted, 0) >> 4U == (version_6 ? 6U : 4U);
     if (!right || protocol != kUdp || read_be<std::uint16_t>(quoted, header + 2) != kRoce) return;
+    constexpr std::uint16_t kFragmentOffset = 0x1fff;
+    if (!version_6 && (read_be<std::uint16_t>(quoted, 6) & kFragmentOffset) != 0) return;  // no UDP header
+    if (!may_be_roce(slice(quoted, header))) return;
     const Bytes outer = observation.payload;
     IcmpError error;
     error.reporter = version_6 ? ipv6_at(outer, 8) : ipv4_at(outer, 12);
@@ -91,32 +117,47 @@ void ReachabilityTracker::take_error(const Observation& observation, bool versio
     add(error);
 }
 
-void ReachabilityTracker::ask(const Observation& observation, const Address& asker, const Address& target) {
+ReachabilityTracker::Recording* ReachabilityTracker::recording_of(const Place& place) {
+    const Place any_vlan{place.file, place.interface, 0};
+    const auto found = std::ranges::find(recordings_, any_vlan, &Recording::place);
+    if (found != recordings_.end()) return &*found;
+    return recordings_.size() < kMaxRecordings ? &recordings_.emplace_back(Recording{any_vlan, {}}) : nullptr;
+}
+
+void ReachabilityTracker::ask(const Observation& observation, const Address& asker, const Address& target, std::uint64_t mac) {
     if (!asked_.contains(target) && asked_.size() >= kMaxAskedFor) {
         ++left_out_;
         return;
     }
-    std::vector<UnansweredNeighbour>& askers = asked_[target];
-    auto found = std::ranges::find(askers, asker, &UnansweredNeighbour::asker);
+    const Place place = place_of(observation);
+    std::vector<Asked>& askers = asked_[target];
+    auto found = std::ranges::find_if(askers, [&](const Asked& one) { return one.report.asker == asker && one.place == place && one.mac == mac; });
     if (found == askers.end()) {
         if (askers.size() >= kMaxAskers) {
             ++left_out_;
             return;
         }
-        found = askers.emplace(askers.end());
-        found->asker = asker;
-        found->target = target;
-        found->first = observation.frame;
-        found->first_time = observation.time;
+        found = askers.emplace(askers.end(), Asked{{}, place, mac});
+        found->report.asker = asker;
+        found->report.target = target;
+        found->report.first = observation.frame;
+        found->report.first_time = observation.time;
     }
-    if (found->requests != 0 && observation.time - found->last_time < kSameRequest) return;
-    ++found->requests;
-    found->last = observation.frame;
-    found->last_time = observation.time;
+    UnansweredNeighbour& report = found->report;
+    if (report.requests != 0 && observation.time - report.last_time < kSameRequest) return;
+    ++report.requests;
+    report.last = observation.frame;
+    report.last_time = observation.time;
 }
 
-void ReachabilityTracker::answered(const Address& asker) {
-    if (answered_.size() < kMaxAnswered) answered_.insert(asker);
+void ReachabilityTracker::hear(const Observation& observation, std::uint64_t sender) {
+    constexpr unsigned kGroupBit = 40;
+    const std::uint64_t receiver = observation.link_destination;
+    if (sender == 0 || receiver == 0 || sender == receiver || (receiver >> kGroupBit & 1U) != 0) return;
+    const std::pair key(place_of(observation), receiver);
+    const auto found = listeners_.find(key);
+    if (found != listeners_.end()) found->second.several |= found->second.sender != sender;
+    else if (listeners_.size() < kMaxListeners) listeners_.emplace(key, Listener{sender, false});
 }
 
 void ReachabilityTracker::add(const IcmpError& error) {
@@ -133,15 +174,21 @@ void ReachabilityTracker::add(const IcmpError& error) {
     }
 }
 
-ReachabilityReport ReachabilityTracker::finish(Instant now) {
+ReachabilityReport ReachabilityTracker::finish() {
     ReachabilityReport report;
     for (auto& [target, askers] : asked_)
-        for (UnansweredNeighbour& one : askers) {
-            one.rest = now - one.last_time;
-            one.answers_are_heard = answered_.contains(one.asker);
+        for (auto& [one, place, mac] : askers) {
+            const Recording* const recording = recording_of(place);
+            const auto listener = listeners_.find({place, mac});
+            one.rest = recording == nullptr ? Duration{} : recording->last - one.last_time;
+            one.answers_are_heard = listener != listeners_.end() && listener->second.several;
             if (one.requests >= kRequestsInVain && one.rest >= kNeighbourTime) report.neighbours.push_back(one);
         }
-    std::ranges::sort(report.neighbours, {}, [](const UnansweredNeighbour& one) { return std::pair{one.asker, one.target}; });
+    // In two networks, or recorded twice: once.
+    const auto who = [](const UnansweredNeighbour& one) { return std::pair{one.asker, one.target}; };
+    std::ranges::sort(report.neighbours, {}, [&](const UnansweredNeighbour& one) { return std::tuple{who(one), !one.answers_are_heard, one.first}; });
+    const auto doubles = std::ranges::unique(report.neighbours, {}, who);
+    report.neighbours.erase(doubles.begin(), doubles.end());
     for (const auto& [key, error] : errors_) report.errors.push_back(error);
     report.left_out = left_out_;
     return report;

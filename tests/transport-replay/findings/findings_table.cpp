@@ -356,7 +356,7 @@ const std::array kProofs{
           },
           [](T t) { announced(t).ends[0].unseen = Duration{40 * kSecond}, t.bridging.links[0].last_time = Instant{279 * kSecond}, t.bridging.links[0].ends.pop_back(); }},
 
-    Proof{"neighbour-unanswered", kWarning, Party::undecided, [](T t) { asked_in_vain(t, 2); }, [](T t) { asked_in_vain(t, 2).first_time = Instant{0}; }},
+    Proof{"neighbour-unanswered", kNote, Party::undecided, [](T t) { asked_in_vain(t, 2); }, [](T t) { asked_in_vain(t, 2).first_time = Instant{0}; }},
     Proof{"icmp-unreachable", kWarning, Party::fabric, [](T t) { complained(t, false); }, [](T t) { complained(t, true); }},
     Proof{"path-mtu-exceeded", kWarning, Party::fabric, [](T t) { complained(t, true); }, [](T t) { complained(t, false); }},
 
