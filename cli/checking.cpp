@@ -44,6 +44,13 @@ ExitCode say_device_unknown(const Options& options, const PassiveRecord& record)
     return ExitCode::unjudged;
 }
 
+// Nothing was judged where every chosen check is another transport's, or needs a peer that provokes it.
+ExitCode say_undecided(const Options& options, const Report& report) {
+    if (options.check.only.empty() || !report.results.empty()) return ExitCode::done;
+    if (!options.quiet) say("qpscope: none of the chosen checks (--only) is decided by this capture\n");
+    return ExitCode::unjudged;
+}
+
 }  // namespace
 
 Listening listening_of(LaneSuites& suites) {
@@ -63,6 +70,7 @@ Verdicts write_verdicts(const Options& options, const Measures& measures, const 
     Verdicts verdicts{.report = report_of(options, measures.profile, timeline, record), .code = ExitCode::done};
     verdicts.code = write_report(options, verdicts.report, measures, output);
     verdicts.code = worse(verdicts.code, say_device_unknown(options, record));
+    verdicts.code = worse(verdicts.code, say_undecided(options, verdicts.report));
     return verdicts;
 }
 

@@ -4,6 +4,10 @@
 #include <transport-replay/live/exchange/exchange_connection.hpp>
 #include <transport-replay/report/figures.hpp>
 
+#include <cerrno>
+#include <string_view>
+#include <system_error>
+
 #include "conforming.hpp"
 #include "decoding.hpp"
 #include "driving.hpp"
@@ -34,19 +38,22 @@ public:
             else suite_.unreachable(connection.error().sentence);
         }
     }
+    // Whether a connection was made, the first or any.
+    [[nodiscard]] bool connected() const { return connected_; }
 
 private:
     void play(const IwarpProbe& probe, ExchangeConnection& connection) {
         IwarpProbeRun run(probe, suite_.flow(), suite_.tallies(), clock_.now(), options_.conform.patience.value_or(IwarpProbeRun::kPatience));
         while (!connection.finished()) {
             connection.drive(run);
-            if (connection.finished()) break;
+            if (connection.finished() || run.over()) break;  // over: what could not be sent is not sent any more
             pollfd ready{connection.descriptor(), static_cast<short>(connection.wants_to_write() ? POLLIN | POLLOUT : POLLIN), 0};
             (void)::poll(&ready, 1, kTickMs);
             run.tick(clock_.now());
             connection.speak(run);
         }
         run.tick(clock_.now());
+        connected_ = connected_ || connection.connected();
         const bool alive = probe.check.empty();
         if (alive && connection.problem() && !run.over()) return suite_.unreachable(connection.problem()->sentence);
         run.closed();  // where it was lost
@@ -60,7 +67,18 @@ private:
     const Options& options_;
     IwarpSuite& suite_;
     SteadyTime clock_;
+    bool connected_ = false;
 };
+
+// "nothing listens at 10.0.0.1:7174: Connection refused".
+std::string words_on_unreachable(const ConformOptions& conform, const std::string& silence) {
+    constexpr std::string_view kBefore = "cannot connect: ";
+    const std::string device = transport::text(*conform.device);
+    const std::string place = fmt::format(fmt::runtime(device.contains(':') ? "[{}]:{}" : "{}:{}"), device, *conform.port);
+    const std::string_view why = silence.starts_with(kBefore) ? std::string_view(silence).substr(kBefore.size()) : std::string_view(silence);
+    const bool refused = why == std::error_code(ECONNREFUSED, std::generic_category()).message();
+    return fmt::format("{} {}: {}", refused ? "nothing listens at" : "cannot connect to", place, why);
+}
 
 // What nobody asked for is no pass.
 void say_unexamined(const VerdictCounts& counts, bool quiet) {
@@ -77,22 +95,23 @@ ExitCode run_iwarp_suite(const Options& options) {
     const ConformOptions& conform = options.conform;
     if (!conform.device) return fail({ExitCode::usage, "missing --dut: name the device under test"});
     if (!conform.port) return fail({ExitCode::usage, "missing --port: name the TCP port of an RDMA service of the device (rping: 7174)"});
-    if (!conform.scripts.empty() || !conform.agent_host.empty() || !options.check.evidence.empty())
-        return fail({ExitCode::usage, "--iwarp takes no --script, --agent or --evidence"});
     const auto measures = read_measures(options.check);
     if (!measures) return ExitCode::usage;
     Output output(options);
     if (!output.ok()) return finish(output);
     const dissect::Instant begun = SteadyTime().now();
     IwarpSuite suite(*conform.device, *conform.port, [&](const CheckRow& check) { return is_wanted_check(options.check, check); });
-    IwarpTester(options, suite).run();
+    IwarpTester tester(options, suite);
+    tester.run();
+    if (!tester.connected()) return fail({ExitCode::unreadable, words_on_unreachable(conform, suite.silence())});
     Report report = suite.report(measures->profile);
     std::vector<ReportFact> facts = provenance(options, begun);
     report.facts.insert(report.facts.begin(), std::make_move_iterator(facts.begin()), std::make_move_iterator(facts.end()));
     ExitCode code = write_report(options, report, *measures, output);
     say_unexamined(count(report), options.quiet);
     if (suite.died() && options.check.fail_on) code = worse(code, ExitCode::findings);
-    if (suite.never_answered()) code = worse(code, ExitCode::unreadable);
+    // What it sent is judged all the same: a failure of it says more than that nothing could be asked.
+    if (suite.never_answered() && code != ExitCode::findings) code = worse(code, ExitCode::unreadable);
     return worse(code, finish(output));
 }
 

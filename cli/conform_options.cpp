@@ -42,7 +42,16 @@ ConformVariable read_variable(const std::string& text) {
     return {text.substr(0, equals), *value};
 }
 
+// What `--iwarp` heeds; all other options are about frames and scripts, which it has not.
+constexpr std::string_view kOfIwarp = " --iwarp --dut --port --patience --profile --only --fail-on --compare --all --format --output --quiet ";
+
 }  // namespace
+
+void refuse_beside_iwarp(const CLI::App& app) {
+    for (const CLI::Option* option : app.get_options())
+        if (option->count() != 0 && !option->get_lnames().empty() && !kOfIwarp.contains(fmt::format(" --{} ", option->get_lnames().front())))
+            refuse(fmt::format("--iwarp takes no --{}", option->get_lnames().front()));
+}
 
 void add_conform_options(CLI::App& app, ConformOptions& options) {
     const auto add = [&](const std::string& names, const std::string& type, const std::string& meaning, auto take) {
@@ -73,7 +82,7 @@ void add_conform_options(CLI::App& app, ConformOptions& options) {
             target = *time;
         });
     };
-    add_time("--patience", options.patience, "Wait this long for an expected packet (default: 500ms)");
+    add_time("--patience", options.patience, "Wait this long for an expected packet (default: 500ms; with --iwarp, for an answer: 2s)");
     add_time("--comes-back", options.comes_back, "Wait this long for a device that crashed (default: 30s)");
     app.add_option_function<std::vector<std::string>>(
            "--set",

@@ -37,5 +37,7 @@ struct ConformOptions {
 };
 
 void add_conform_options(CLI::App& app, ConformOptions& options);
+// With --iwarp: throws for the first option that it would pass over.
+void refuse_beside_iwarp(const CLI::App& app);
 
 }  // namespace qps::cli

@@ -312,7 +312,10 @@ void add_command(CLI::App& app, const Command& command, Options& options, const 
     sub->group(std::string(command.group));
     sub->set_help_flag();
     sub->footer(fmt::format("{}Examples:\n{}", command.takes.program ? program_list() + "\n" : "", command.examples));
-    sub->callback([&chosen, &command] { chosen = &command; });
+    sub->callback([&chosen, &command, &options, sub] {
+        chosen = &command;
+        if (options.conform.iwarp) refuse_beside_iwarp(*sub);
+    });
     if (command.takes.followed) add_followed_connection(*sub, options);
     if (command.takes.captures) add_capture_options(*sub, options);
     if (command.takes.followed) add_followed_options(*sub, options);

@@ -6,6 +6,7 @@
 #include <tests/support/golden.hpp>
 #include <tests/support/temporary_file.hpp>
 
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <regex>
@@ -13,7 +14,9 @@
 #include <thread>
 
 #include <fmt/format.h>
+#include <netinet/in.h>
 #include <nlohmann/json.hpp>
+#include <sys/socket.h>
 #include <unistd.h>
 
 using namespace qps::test;
@@ -160,4 +163,73 @@ TEST_CASE("conform says who decides each check, lists its scripts, and takes a s
     CHECK(qpscope({"conform", "--script", "rsp-05", "-f", "junit", "--dut", "127.0.0.1"}).code == kUsage);
     CHECK(qpscope({"conform", "--dut", "127.0.0.1", "--only", "RSP-99"}).code == kUsage);
     CHECK(qpscope({"conform", "--dut", "127.0.0.1", "--profile", "/nowhere"}).code == kUsage);
+}
+
+TEST_CASE("conform --iwarp where nobody listens: one sentence, no verdict") {
+    for (const char* format : {"table", "json"}) {
+        const Ending nobody = qpscope({"conform", "--iwarp", "--dut", loopback(1), "--port", "9", "-f", format});
+        CHECK(nobody.code == kUnreadable);
+        CHECK(nobody.out.empty());
+        CHECK(nobody.err == fmt::format("qpscope: nothing listens at {}:9: Connection refused\n", loopback(1)));
+    }
+}
+
+TEST_CASE("conform --iwarp: what fails a check decides the exit code, although nothing could be asked") {
+    const auto ask = [](bool echoes, std::vector<std::string> more) {
+        const int listener = ::socket(AF_INET, SOCK_STREAM, 0);
+        sockaddr_in place{};
+        place.sin_family = AF_INET;
+        place.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        socklen_t length = sizeof place;
+        REQUIRE(::bind(listener, reinterpret_cast<sockaddr*>(&place), length) == 0);
+        REQUIRE(::listen(listener, 1) == 0);
+        REQUIRE(::getsockname(listener, reinterpret_cast<sockaddr*>(&place), &length) == 0);
+        std::thread service([listener, echoes] {
+            const int taken = ::accept(listener, nullptr, nullptr);
+            std::array<char, 4096> heard{};
+            for (ssize_t got = ::read(taken, heard.data(), heard.size()); got > 0; got = ::read(taken, heard.data(), heard.size()))
+                if (echoes && ::write(taken, heard.data(), static_cast<std::size_t>(got)) < 0) break;
+            ::close(taken);
+        });
+        std::vector<std::string> words{"conform", "--iwarp", "--dut", "127.0.0.1", "--port", std::to_string(ntohs(place.sin_port)), "--patience", "300ms"};
+        words.insert(words.end(), more.begin(), more.end());
+        Ending ending = qpscope(words);
+        service.join();
+        ::close(listener);
+        return ending;
+    };
+    const Ending echo = ask(true, {});
+    INFO(echo.err << echo.out);
+    CHECK(echo.code == kFindings);
+    CHECK_THAT(echo.out, Contains("MPA-01") && Contains("not asked: "));
+    CHECK(ask(true, {"--fail-on", "never"}).code == kUnreadable);
+    const Ending mute = ask(false, {});
+    CHECK(mute.code == kUnreadable);
+    CHECK_THAT(mute.out, Contains("not asked: no answer within 300 ms") && !Contains("0 of 1"));
+}
+
+TEST_CASE("conform --iwarp refuses each option that it would pass over") {
+    const std::vector<std::vector<std::string>> others{{"-i", "lo"}, {"--vlan", "3"}, {"--fault", "loss=3%"}, {"--trace"}, {"-w", "/dev/null"},
+        {"--via", "udp"}, {"--seed", "3"}, {"--list"}, {"--coverage"}, {"--script", "rsp-05"}, {"--agent", "10.0.0.1"}, {"--evidence", "x"}, {"--comes-back", "1s"}};
+    for (const std::vector<std::string>& other : others) {
+        std::vector<std::string> words{"conform", "--iwarp", "--dut", loopback(1), "--port", "9"};
+        words.insert(words.end(), other.begin(), other.end());
+        const Ending refused = qpscope(words);
+        INFO(other.front());
+        CHECK(refused.code == kUsage);
+        CHECK_THAT(refused.err, Contains("qpscope: --iwarp takes no --"));
+    }
+    CHECK(qpscope({"conform", "--iwarp", "--dut", loopback(1), "--port", "9", "--only", "MPA", "--patience", "1s", "--all", "-q"}).code == kUnreadable);
+}
+
+TEST_CASE("check says where the capture decides none of the chosen checks") {
+    const auto judged = [](const char* only) { return qpscope({"check", "--only", only, sample("write_8k")}); };
+    for (const char* only : {"MPA", "MPA-18", "RSP-05"}) {
+        const Ending none = judged(only);
+        CHECK(none.code == static_cast<int>(qps::cli::ExitCode::unjudged));
+        CHECK_THAT(none.err, Contains("qpscope: none of the chosen checks (--only) is decided by this capture\n"));
+    }
+    const Ending some = judged("MPA-18,FMT-01");
+    CHECK(some.code == kDone);
+    CHECK_THAT(some.err, !Contains("none of the chosen"));
 }

@@ -1,5 +1,9 @@
 // iWARP captures that nearly break rules of MPA, DDP and RDMAP: what is allowed, and what a capture lacks, doubles and reorders.
 #include <tests/conformance/iwarp_scenes.hpp>
+#include <tests/support/catch.hpp>
+#include <tests/support/passive_run.hpp>
+
+#include <algorithm>
 
 namespace qps::tests {
 
@@ -32,8 +36,8 @@ RecordedCapture one_way(End from) {
     });
     return capture;
 }
-RecordedCapture cut(std::size_t length) {
-    RecordedCapture capture = iwarp_scene(play_all);
+RecordedCapture cut(std::size_t length, const IwarpDialogue::Settings& settings = {}) {
+    RecordedCapture capture = iwarp_scene(play_all, settings);
     for (RecordedFrame& frame : capture.frames) {
         frame.wire_length = static_cast<std::uint32_t>(frame.bytes.size());
         if (frame.bytes.size() > length) frame.bytes.resize(length);
@@ -151,6 +155,7 @@ NearMisses recorded_iwarp_near_misses() {
         {"MPA-13", "one of many is wrong", spoiled, Verdict::inconclusive},
         {"MPA-13", "one direction alone", [] { return one_way(End::a); }, Verdict::inconclusive},
         {"MPA-13", "every packet is cut at 80 bytes", [] { return cut(80); }, Verdict::inconclusive},
+        {"MPA-13", "no CRCs, and every packet is cut at 80 bytes", [] { return cut(80, {.crc = false}); }, Verdict::not_applicable},
         {"MPA-13", "every byte in a segment of its own", byte_by_byte},
         {"MPA-15", "every byte in a segment of its own", byte_by_byte},
         {"MPA-17", "every byte in a segment of its own", byte_by_byte},
@@ -179,6 +184,26 @@ NearMisses recorded_iwarp_near_misses() {
         {"RDM-18", "what was sent before is sent again", terminated_and_resent},
         {"RDM-20", "the capture lacks the request", [] { return all_without(18); }, Verdict::not_applicable},
     };
+}
+
+TEST_CASE("FPDUs whose CRC cannot be checked are not said to be wrong") {
+    using Catch::Matchers::Contains;
+    using Catch::Matchers::EndsWith;
+    const auto reason = [](const RecordedCapture& capture) {
+        const auto results = check_capture(capture);
+        const auto found = std::ranges::find(results, "MPA-13", [](const auto& result) { return result.check->id; });
+        REQUIRE(found != results.end());
+        return found->reason;
+    };
+    for (const RecordedCapture& capture : {cut(80), one_way(End::a)}) CHECK_THAT(reason(capture), EndsWith(" FPDUs cannot be checked") && !Contains("wrong"));
+    CHECK_THAT(reason(spoiled()), Contains("1 of ") && EndsWith("have a wrong CRC although others of their sender do not"));
+    // One is wrong and another one is cut.
+    RecordedCapture both = spoiled();
+    RecordedFrame& last = both.frames.back();
+    last.wire_length = static_cast<std::uint32_t>(last.bytes.size());
+    last.bytes.resize(last.bytes.size() - 1);
+    CHECK_THAT(reason(both), Contains("1 of ") && EndsWith("although others of their sender do not, and 1 cannot be checked"));
+    CHECK_THAT(reason(cut(80, {.crc = false})), Contains("the capture has no FPDUs with a CRC"));
 }
 
 }  // namespace qps::tests

@@ -13,6 +13,7 @@ SeenEvents& HostTally::events(Passive check) {
 void HostTally::add(const HostTally& other) {
     packets += other.packets;
     icrc_not_judged += other.icrc_not_judged;
+    fpdus_unchecked += other.fpdus_unchecked;
     failed_by_peer += other.failed_by_peer;
     for (std::size_t check = 0; check < examined.size(); ++check) examined[check] += other.examined[check];
     for (const SeenEvents& each : other.seen) {

@@ -25,6 +25,7 @@ struct HostTally {
     Address host;                        // none: of those that are not told apart
     std::uint64_t packets = 0;           // it sent
     std::uint64_t icrc_not_judged = 0;   // of them: wrong ones
+    std::uint64_t fpdus_unchecked = 0;   // it sent, whose CRC cannot be checked: of the doubts of MPA-13
     std::uint64_t failed_by_peer = 0;    // its connections that another host's NAK ended: ERR-02 looks at them for both
     std::array<std::uint64_t, kPassiveChecks> examined{};
     std::vector<SeenEvents> seen;  // by check
@@ -59,6 +60,7 @@ public:
         if (most_ != 0 && current_ == kTogether && host.space != AddressSpace::none) ++untold_;
     }
     void icrc_not_judged() { ++hosts_[current_].icrc_not_judged; }  // of that packet
+    void fpdu_unchecked() { ++hosts_[current_].fpdus_unchecked; }   // looked at, and in doubt
     void look(Passive check, std::uint64_t count = 1) { hosts_[current_].examined[std::to_underlying(check)] += count; }
     void fail(Passive check, dissect::FrameIndex frame, dissect::FrameIndex other = {}) { hosts_[current_].events(check).failures.add(frame, other); }
     void doubt(Passive check, dissect::FrameIndex frame, dissect::FrameIndex other = {}) { hosts_[current_].events(check).doubts.add(frame, other); }

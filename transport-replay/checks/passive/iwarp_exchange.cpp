@@ -143,6 +143,9 @@ void IwarpExchange::finish(HostTallies& host_tallies) {
         responder.order_judged = true;
         tallies.judge(End::b, Passive::mpa_09, true, responder.data->frame);
     }
+    // RFC 5044 7.1.1: where neither end asked for CRCs there are none to check, whatever was captured of the FPDUs.
+    const SetUp& request = initiator.set_up;
+    const bool no_crcs = request.seen && reply.seen && !request.crc && !reply.crc;
     for (const End end : {End::a, End::b}) {
         const Way& sender = way(end);
         // All that a sender made: it does not know how. Where it has markers, these may be what is wrong.
@@ -152,8 +155,9 @@ void IwarpExchange::finish(HostTallies& host_tallies) {
             if (computed_wrongly) tallies.fail(end, Passive::mpa_13, frame);
             else tallies.doubt(end, Passive::mpa_13, frame);
         }
-        for (std::uint64_t i = 0; i < sender.unchecked && !reply.rejected; ++i) {
+        for (std::uint64_t i = 0; i < sender.unchecked && !reply.rejected && !no_crcs; ++i) {
             tallies.look(end, Passive::mpa_13);
+            host_tallies.fpdu_unchecked();
             tallies.doubt(end, Passive::mpa_13, i == 0 ? sender.unchecked_frame : FrameIndex{});
         }
     }

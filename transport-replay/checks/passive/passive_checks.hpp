@@ -178,7 +178,7 @@ inline constexpr std::array kPassiveRows{
     PassiveRow{"MPA-10", "rejected connections", "went on after the rejection", ""},
     PassiveRow{"MPA-11", "FPDUs with markers", "have a marker that does not point to their start, or is not where one must be", ""},
     PassiveRow{"MPA-12", "FPDUs with markers", "have reserved bits set in a marker", ""},
-    PassiveRow{"MPA-13", "FPDUs with a CRC", "have a wrong CRC, as all of their sender", "have a wrong CRC although others of their sender do not, or cannot be checked"},
+    PassiveRow{"MPA-13", "FPDUs with a CRC", "have a wrong CRC, as all of their sender", "have a wrong CRC although others of their sender do not"},
     PassiveRow{"MPA-14", "FPDUs with a pad", "have a pad that is not 0", ""},
     PassiveRow{"MPA-15", "FPDUs", "are too short for a DDP header", ""},
     PassiveRow{"MPA-16", "peer-to-peer connections", "do not begin with a ready-to-receive message that both ends announced", ""},

@@ -78,6 +78,15 @@ std::string words_on_icrcs(std::uint64_t not_judged, const Timeline& timeline) {
         timeline.quality.icrc_policy == IcrcPolicy::ignore ? "as --icrc ignore says" : "it is 0, or no ICRC of that sender is right");
 }
 
+// Of FPDUs without a proof against their sender: those whose CRC is unknown are not wrong ones.
+std::string words_on_fpdus(std::uint64_t unchecked, const Tally& tally) {
+    const std::uint64_t wrong = tally.doubts.count - unchecked;
+    const std::string of = grouped(tally.examined);
+    if (wrong == 0) return fmt::format("{} of {} FPDUs cannot be checked", grouped(unchecked), of);
+    return fmt::format("{} of {} FPDUs have a wrong CRC although others of their sender do not, and {} cannot be checked", grouped(wrong), of,
+                       grouped(unchecked));
+}
+
 }  // namespace
 
 bool is_decided_passively(const CheckRow& check) { return row_of(check) != nullptr; }
@@ -119,12 +128,13 @@ bool is_sound(const PassiveRecord& record, std::size_t connections) {
 std::vector<CheckResult> judge(const PassiveRecord& record, const Timeline& timeline, const Profile& profile, const std::optional<Address>& device) {
     Tallies tallies;
     if (device) tallies.judge_only(*device);
-    std::uint64_t icrc_not_judged = 0;
+    std::uint64_t icrc_not_judged = 0, fpdus_unchecked = 0;
     for (const HostTally& host : record.hosts) {
         tallies.about(host.host);
         if (!tallies.counts()) continue;
         tallies.add(host);
         icrc_not_judged += host.icrc_not_judged;
+        fpdus_unchecked += host.fpdus_unchecked;
     }
     tallies.about_all();
     conclude_trace(timeline, record.watched, record.unwatched, tallies);
@@ -136,6 +146,8 @@ std::vector<CheckResult> judge(const PassiveRecord& record, const Timeline& time
     conclude_iwarp(timeline, tallies);
     Tally& icrc = tallies[Passive::fmt_01];
     if (icrc_not_judged != 0 && icrc.failures.count == 0 && icrc.doubts.count == icrc_not_judged) icrc.words = words_on_icrcs(icrc_not_judged, timeline);
+    Tally& fpdus = tallies[Passive::mpa_13];
+    if (fpdus.failures.count == 0 && fpdus.doubts.count >= fpdus_unchecked && fpdus_unchecked != 0) fpdus.words = words_on_fpdus(fpdus_unchecked, fpdus);
     const bool lacks = lacks_packets(timeline);
     const Catalogues catalogues = catalogues_of(record.hosts);
     std::vector<CheckResult> results;

@@ -22,6 +22,11 @@ constexpr Field kErrorLayer = named(kRdmapTerminateFields, "iwarp_rdma.term_laye
 constexpr Field kErrorType = named(kRdmapTerminateFields, "iwarp_rdma.term_etype_rdma");
 constexpr Field kErrorCode = named(kRdmapTerminateFields, "iwarp_rdma.term_errcode_rdma");
 
+// Of answers that did not come, all or some.
+std::string answered(std::size_t answers, std::size_t expected) {
+    return answers == 0 ? "no answer" : fmt::format("{} of {}", answers, counted(expected, "answer"));
+}
+
 constexpr std::string_view kMarkersWanted = "the device asks for markers, which this tester does not send";
 
 }  // namespace
@@ -198,7 +203,7 @@ void IwarpProbeRun::closed() {
     switch (probe_.expects) {
         case ProbeExpects::left:
         case ProbeExpects::refused: return pass();
-        case ProbeExpects::answered: return end(Verdict::fail, fmt::format("the device ended the connection after {} of {}", answers_, counted(probe_.answers, "answer")));
+        case ProbeExpects::answered: return end(Verdict::fail, fmt::format("the device ended the connection after {}", answers_ == 0 ? "the request" : answered(answers_, probe_.answers)));
         case ProbeExpects::ended:
         case ProbeExpects::reason: break;
     }
@@ -212,7 +217,7 @@ void IwarpProbeRun::tick(Instant now) {
     if (over_ || now - began_ < patience_) return;
     const std::string waited = duration_text(patience_);
     if (probe_.expects == ProbeExpects::refused) return end(Verdict::fail, fmt::format("the device neither refused nor ended the connection within {}", waited));
-    if (probe_.expects == ProbeExpects::answered) return end(Verdict::fail, fmt::format("{} of {} within {}", answers_, counted(probe_.answers, "answer"), waited));
+    if (probe_.expects == ProbeExpects::answered) return end(Verdict::fail, fmt::format("{} within {}", answered(answers_, probe_.answers), waited));
     if (!accepted_ || !is_settled()) return end(Verdict::inconclusive, fmt::format("the device did not answer a READ of no bytes within {}", waited));
     end(Verdict::fail, fmt::format("the device did not end the connection within {}", waited));
 }

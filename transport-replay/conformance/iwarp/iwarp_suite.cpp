@@ -79,7 +79,7 @@ Report IwarpSuite::report(const Profile& profile) {
         if (!is_of_iwarp(check.family) || !wanted_(check)) continue;
         CheckResult& result = report.results.emplace_back();
         result.check = &check;
-        result.reason = never_answered() ? fmt::format("the device did not answer: {}", silence_) : "the device died before";
+        result.reason = never_answered() ? fmt::format("not asked: {}", silence_) : "the device died before";
         for (std::vector<CheckResult>* all : {&results_, &passive}) {
             const auto found = std::ranges::find(*all, &check, &CheckResult::check);
             if (found == all->end()) continue;

@@ -30,6 +30,7 @@ public:
     [[nodiscard]] std::size_t number() const { return at_; }  // probes so far
     [[nodiscard]] std::size_t of() const { return probes_.size(); }
     [[nodiscard]] bool never_answered() const { return dead_ && at_ == 0; }
+    [[nodiscard]] const std::string& silence() const { return silence_; }  // why it is taken for dead
     [[nodiscard]] bool died() const { return dead_ && at_ != 0; }
 
     // Call it once, at the end.

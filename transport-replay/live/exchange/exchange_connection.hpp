@@ -65,6 +65,8 @@ public:
     // False: nothing more will come, and a poll() for it would return at once.
     [[nodiscard]] bool wants_to_read() const { return !peer_closed_ && !problem_; }
     [[nodiscard]] bool wants_to_write() const { return !rest_.empty() || connecting_; }
+    // Whether the peer took it, as far as is known.
+    [[nodiscard]] bool connected() const { return !connecting_ || peer_closed_; }
     // The exchange is over, or the connection; it is closed then.
     [[nodiscard]] bool finished() const { return finished_; }
     // Why the connection is of no use any more; what the session makes of it is its own.
