@@ -16,7 +16,7 @@ using namespace qps::transport;
 
 namespace {
 
-constexpr MemoryBudget kMemory{std::uint64_t{1} << 30};
+constexpr MemoryBudget kCheckMemory{std::uint64_t{1} << 30};
 
 // With what was learned, as `check` reads: again where that is anything.
 std::vector<conformance::CheckResult> one_after_the_other(const std::string& path, const Drops& drops, const MemoryBudget& memory,
@@ -73,10 +73,10 @@ TEST_CASE("checks of an open capture are those of its packets one after the othe
         INFO(path);
         CaptureIndex index;
         const Indexed outcome = build_index(index, {.files = {path}, .jobs = {2}, .spool_folder = folder.path()}, {});
-        const auto checked = check(index, index.packets.size(), outcome.timeline, {}, kMemory);
+        const auto checked = check(index, index.packets.size(), outcome.timeline, {}, kCheckMemory);
         REQUIRE(checked);
         CHECK(checked->unreadable == 0);
-        check_same(checked->results, one_after_the_other(path, outcome.timeline.quality.drops, kMemory));
+        check_same(checked->results, one_after_the_other(path, outcome.timeline.quality.drops, kCheckMemory));
         decided += std::ranges::count_if(checked->results, [](const auto& result) {
             return result.verdict == conformance::Verdict::pass || result.verdict == conformance::Verdict::fail;
         });
@@ -90,7 +90,7 @@ TEST_CASE("checks of an open capture leave out for want of memory what one threa
     CaptureIndex index;
     const Indexed outcome = build_index(index, {.files = {path}, .jobs = {2}, .spool_folder = folder.path()}, {});
     std::size_t different = 0;
-    const auto all = one_after_the_other(path, outcome.timeline.quality.drops, kMemory);
+    const auto all = one_after_the_other(path, outcome.timeline.quality.drops, kCheckMemory);
     for (const std::uint64_t kib : {4U, 8U, 16U, 32U, 64U, 128U}) {
         INFO(kib << " KiB");
         const MemoryBudget memory{kib << 10U};
@@ -108,5 +108,5 @@ TEST_CASE("checking an open capture stops when it is told") {
     CaptureIndex index;
     const Indexed outcome =
         build_index(index, {.files = {QPSCOPE_SOURCE_DIR "/captures/loss_write/capture.pcap"}, .jobs = {1}, .spool_folder = folder.path()}, {});
-    CHECK_FALSE(check(index, index.packets.size(), outcome.timeline, {}, kMemory, {.stopped = [] { return true; }}));
+    CHECK_FALSE(check(index, index.packets.size(), outcome.timeline, {}, kCheckMemory, {.stopped = [] { return true; }}));
 }
