@@ -103,7 +103,10 @@ std::function<void(RecordedCapture&)> waiting(std::uint16_t ird, std::size_t rea
             d.connect(words_of({}), words_of({.ird = ird}));
             std::uint32_t msn = 0;
             for (std::size_t i = 0; i < reads; ++i) d.post(End::a, ulpdu::read_request(++msn, {.length = 8}));
-            for (std::size_t i = 0; i < atomics; ++i) d.post(End::a, ulpdu::atomic_request(++msn, {.identifier = msn}));
+            for (std::size_t i = 0; i < atomics; ++i) {
+                ++msn;
+                d.post(End::a, ulpdu::atomic_request(msn, {.identifier = msn}));
+            }
         },
         kEnhancedSettings);
 }
