@@ -148,9 +148,9 @@ TEST_CASE("what is no part, or no longer one, is refused") {
         INFO("changed at " << at);
         CHECK_FALSE(problem(changed).sentence.empty());
     }
-    for (const char version : {char{2}, char{4}}) {
+    for (const int other : {-1, 1}) {
         std::string another = file;
-        another[9] = version;  // behind the length of the header: the version of the format
+        another[9] = static_cast<char>(another[9] + other);  // behind the length of the header: the version of the format
         CHECK(problem(sealed(another)).sentence == "written by qpscope 1.2.3, whose parts 1.2.3 cannot read: make it again");
         CHECK_FALSE(problem(sealed(another)).damaged);
     }
