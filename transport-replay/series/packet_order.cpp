@@ -210,7 +210,8 @@ std::expected<PacketOrder, NoOrder> order_by_text(const Places& places, const Or
     const auto begin = [&] {
         return [&, sorter = TextSorter(places, by, inner)](std::uint64_t piece) mutable {
             SortedTexts run = sorter(piece);
-            if ((bytes += run.bytes.size()) > most) too_many = true;
+            bytes += run.bytes.size();
+            if (bytes > most) too_many = true;
             return run;
         };
     };
