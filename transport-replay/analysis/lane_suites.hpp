@@ -47,7 +47,7 @@ public:
 
     // Before the first packet: for so many batches under way, whose names are below that, and so many lanes. What was seen is forgotten.
     void make_room(std::size_t batches) { facts_.resize(std::max(facts_.size(), batches)); }
-    [[nodiscard]] std::vector<LaneListener> begin(std::size_t lanes);
+    [[nodiscard]] std::vector<LaneListener> begin(std::size_t count);
     void forget() { lanes_.clear(); }
     [[nodiscard]] FactBatch& facts(std::size_t batch) { return facts_[batch]; }
     // Whether the lanes together kept more than one suite has room for: what they saw counts for nothing, and the capture is to be followed
