@@ -97,7 +97,7 @@ bool talk(Hearing& hearing, const std::string& one, const std::string& other) {
 
 void unreachable(Hearing& hearing) {
     const auto said = hearing.must_say("^" + kHost + " told " + kHost + " by " + kNumber + " ICMP errors? that (?:its RoCEv2 packets did not reach " + kHost +
-                                       "|it got its RoCEv2 packets, and nothing listened at its UDP port 4791 then|it did not take its RoCEv2 packets)" +
+                                       "|it refused its RoCEv2 packets)" +
                                        ": ([a-zA-Z ]+?)\\.$");
     if (!said) return;
     constexpr std::array<std::string_view, 4> kReasons{"network unreachable", "host unreachable", "protocol unreachable", "port unreachable"};

@@ -106,15 +106,9 @@ private:
     std::vector<Pair> pairs_;
 };
 
-bool nothing_listened(const IcmpError& error) {
-    constexpr std::uint8_t kPort = 3, kPort6 = 4;
-    return error.reporter == error.destination && error.code == (protocol_of(error.source) == "ARP" ? kPort : kPort6);
-}
-
 // What became of the packets, as it is told.
 std::string fate_of(const IcmpError& error) {
-    if (nothing_listened(error)) return "it got its RoCEv2 packets, and nothing listened at its UDP port 4791 then";
-    if (error.reporter == error.destination) return "it did not take its RoCEv2 packets";
+    if (error.reporter == error.destination) return "it refused its RoCEv2 packets";  // no RDMA there, or a filter
     return fmt::format("its RoCEv2 packets did not reach {}", text(error.destination));
 }
 

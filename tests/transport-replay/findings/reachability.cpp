@@ -223,7 +223,7 @@ TEST_CASE("ICMP errors about RoCEv2 are told, and those about anything else are 
             if (finding.id == "icmp-unreachable" || finding.id == "path-mtu-exceeded") said.push_back(finding.summary);
         std::ranges::sort(said);
         REQUIRE(said.size() == 2);
-        CHECK(said[0] == "192.0.2.2 told 192.0.2.1 by 1 ICMP error that it got its RoCEv2 packets, and nothing listened at its UDP port 4791 then: port "
+        CHECK(said[0] == "192.0.2.2 told 192.0.2.1 by 1 ICMP error that it refused its RoCEv2 packets: port "
                          "unreachable.");
         CHECK(said[1] ==
               "192.0.2.254 told 192.0.2.1 by 2 ICMP errors that its RoCEv2 packets to 192.0.2.2 exceeded an MTU of 1500 bytes on their path and were dropped.");
