@@ -70,6 +70,7 @@ constexpr std::array kCommands{
             "Map the fabric from management datagrams: nodes, links, managers, counters, traps",
             "  qpscope fabric sweep.pcap\n"
             "  qpscope fabric -f csv sweep.pcap > ports.csv\n"
+            "  qpscope fabric --route 1 3 sweep.pcap\n"
             "  qpscope fabric --dot sweep.pcap | dot -Tsvg > fabric.svg",
             {.captures = true, .picture = true, .sandbox = true},
             run_fabric},

@@ -3,6 +3,7 @@
 #include <dissect/types.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/fabric.hpp>
+#include <transport-replay/report/fabric_route.hpp>
 #include <transport-replay/report/figures.hpp>
 #include <transport-replay/report/json.hpp>
 
@@ -80,7 +81,9 @@ void write_table(const Options& options, const transport::Timeline& timeline, Ou
     std::string out;
     append_section(out, "subnet managers", map.managers, [](const SubnetManager& manager) { return manager_text(manager); });
     append_section(out, "partitions", map.partitions, [&](const Partition& partition) { return partition_text(nodes, partition); });
-    append_section(out, "multicast groups", map.groups, [](const MulticastGroup& group) { return group_text(group); });
+    const MemberPorts member_ports(map);
+    append_section(out, "multicast groups", map.groups, [&](const MulticastGroup& group) { return group_text(group, member_ports); });
+    append_section(out, "loops and holes in forwarding tables", FabricRoutes(map).troubles(), trouble_text);
     append_section(out, "counters that increased", report.counters,
                    [&](const PortCounterHistory& history) { return counters_text(nodes, history); });
     const dissect::Instant start = timeline.first.value_or(dissect::Instant{});
@@ -117,7 +120,9 @@ void write_json(const Options& options, const transport::Timeline& timeline, Out
     write_list("links", "link", report.fabric.links, add_link);
     write_list("managers", "manager", report.fabric.managers, add_manager);
     write_list("partitions", "partition", report.fabric.partitions, add_partition);
-    write_list("groups", "group", report.fabric.groups, add_group);
+    const MemberPorts member_ports(report.fabric);
+    write_list("groups", "group", report.fabric.groups, [&](Document& list, const MulticastGroup& group) { add_group(list, group, member_ports); });
+    write_list("routing", "routing", FabricRoutes(report.fabric).troubles(), add_trouble);
     write_list("counters", "counters", report.counters, add_counters);
     write_list("events", "event", report.events, add_event);
     write_list("requests", "requests", report.sums, add_sum);
@@ -132,6 +137,25 @@ void write_json(const Options& options, const transport::Timeline& timeline, Out
 void write_picture(const transport::Timeline& timeline, Output& output) {
     std::string out;
     append_dot(out, timeline.management.fabric);
+    output.write(out);
+}
+
+// A line for each node on the way, and one that says how it ends.
+void write_route(const Options& options, const transport::Timeline& timeline, Output& output) {
+    const FabricRoutes routes(timeline.management.fabric);
+    const FabricRoute route = routes.route(dissect::Lid{options.route[0]}, dissect::Lid{options.route[1]});
+    std::string out;
+    if (options.format == OutputFormat::table) {
+        out = route_text(route) + '\n';
+        for (const std::string& line : route_lines(route)) append_fabric_line(out, line);
+    } else {
+        Document document(options.format, out);
+        document.open();
+        if (options.format == OutputFormat::json) document.add("schema", kSchema);
+        add_route(document, route);
+        document.close();
+        if (options.format == OutputFormat::json || options.format == OutputFormat::ndjson) out += '\n';
+    }
     output.write(out);
 }
 
@@ -159,6 +183,7 @@ ExitCode run_fabric(const Options& options) {
     const Analyzed analyzed = analyze(options, *filter, output, {});
     if (!analyzed.any) return finish(options, analyzed, output);
     if (options.dot) write_picture(analyzed.timeline, output);
+    else if (!options.route.empty()) write_route(options, analyzed.timeline, output);
     else show_fabric(options, analyzed.timeline, output);
     return finish(options, analyzed, output);
 }

@@ -290,7 +290,7 @@ constexpr std::array kOptionGroups{
     OptionGroup{"Verdicts", " --device --profile --compare --all ", " merge "},
     OptionGroup{"Verdicts", " --device --profile --evidence --compare --all --fail-on ", " check conform "},
     OptionGroup{"Output", " --as --format --output --write --column --color --interval --raw --decode --list --long --sort --performance --no-bytes --messages --markdown "
-                          "--dot --pdf --sqlite --packets --schema --rewrite --key --keep-vendor --payload --map --shift-time --findings-only --hosts --fail-on --quiet --no-progress --help "},
+                          "--dot --route --pdf --sqlite --packets --schema --rewrite --key --keep-vendor --payload --map --shift-time --findings-only --hosts --fail-on --quiet --no-progress --help "},
 };
 
 bool is_listed(std::string_view list, std::string_view name) { return list.find(fmt::format(" {} ", name)) != std::string_view::npos; }
@@ -387,6 +387,12 @@ void add_command(CLI::App& app, const Command& command, Options& options, const 
     }
     if (command.takes.picture) {
         sub->add_flag("--dot", options.dot, "Print nodes and links as a Graphviz graph")->excludes(sub->get_option("--format"));
+        constexpr int kBothEnds = 2;
+        sub->add_option("--route", options.route, "Print the way from a LID to a LID by the forwarding tables")
+            ->type_name("LID LID")
+            ->expected(kBothEnds)
+            ->allow_extra_args(false)
+            ->excludes(sub->get_option("--dot"));
         add_fail_on(*sub, options);
     }
     if (command.takes.tables) {

@@ -99,6 +99,7 @@ struct Options {
     std::string pdf;  // report: path of the page on paper
 
     bool dot = false;  // fabric: a picture for Graphviz
+    std::vector<std::uint16_t> route;  // fabric: from that LID to that one; or none
 
     PartOptions part;  // analyze --part, merge
 

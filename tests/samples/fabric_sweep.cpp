@@ -1,4 +1,5 @@
 #include <dissect/mad/attributes.hpp>
+#include <dissect/mad/forwarding.hpp>
 #include <dissect/mad/subnet.hpp>
 #include <tests/samples/fabric_sweep.hpp>
 
@@ -92,6 +93,16 @@ void give_port(PacketSpec& spec, std::uint64_t lid, std::uint64_t number, std::u
     set(spec, "infiniband.portinfo.portphysicalstate", state > 1 ? 5 : 2);
     set(spec, "infiniband.portinfo.linkspeedactive", 4);
     set(spec, "infiniband.portinfo.linkspeedextactive", 2);
+    set(spec, "infiniband.portinfo.neighbormtu", lid == kNode2.lid ? 3 : 4);
+}
+
+// The switch's way to each LID; the manager forgot that of node 2.
+void forward(PacketSpec& spec) {
+    const auto table = std::ranges::find(spec.headers, kind::linear_forwarding_table, &HeaderSpec::kind);
+    for (std::size_t lid = 0; lid < kPortsOfBlock; ++lid) {
+        const std::uint64_t port = lid == kManager.lid ? 1 : lid == kSwitch.lid ? 0 : lid == kNode3.lid ? 3 : kNoPort;
+        table->settings.push_back({.field = &kLinearForwardingFields[lid], .number = port});
+    }
 }
 
 // A request along a path and, where `fill` is given, its answer.
@@ -153,7 +164,7 @@ void ask_switches(Sweep& sweep) {
         sweep.wait(200'000'000);
     }
     const Asked routed{sweep, {}, kSwitch.lid};
-    routed.ask(0x19, kSet, 0, [](PacketSpec& spec) { set(spec, "infiniband.linearforwardingtable.port", 0xff); });
+    routed.ask(0x19, kSet, 0, forward);
     routed.ask(0x1b, kSet, 0, [](PacketSpec& spec) { set(spec, "infiniband.multicastforwardingtable.portmask", 0x000e); });
 }
 
@@ -280,6 +291,8 @@ void join_groups(Sweep& sweep) {
             set(spec, "infiniband.mcmemberrecord.joinstate", 1);
             if (back) set(spec, "infiniband.mcmemberrecord.q_key", 0x0b1b);
             if (back) set(spec, "infiniband.mcmemberrecord.mlid", 0xc000);
+            if (back) set(spec, "infiniband.mcmemberrecord.mtuselector", 2), set(spec, "infiniband.mcmemberrecord.mtu", 4);
+            if (back) set(spec, "infiniband.mcmemberrecord.rateselector", 2), set(spec, "infiniband.mcmemberrecord.rate", 3);
             sweep.say(spec);
         }
     }

@@ -1,4 +1,5 @@
 #include <dissect/mad/administration.hpp>
+#include <dissect/mad/forwarding.hpp>
 #include <dissect/mad/subnet.hpp>
 #include <transport-replay/management/fabric_builder.hpp>
 
@@ -30,6 +31,7 @@ constexpr Field kPhysical = named(kPortInfoFields, "infiniband.portinfo.portphys
 constexpr Field kWidth = named(kPortInfoFields, "infiniband.portinfo.linkwidthactive");
 constexpr Field kSpeed = named(kPortInfoFields, "infiniband.portinfo.linkspeedactive");
 constexpr Field kSpeedExtended = named(kPortInfoFields, "infiniband.portinfo.linkspeedextactive");
+constexpr Field kNeighbourMtu = named(kPortInfoFields, "infiniband.portinfo.neighbormtu");
 constexpr Field kManagerGuid = named(kSmInfoFields, "infiniband.sminfo.guid");
 constexpr Field kManagerActivity = named(kSmInfoFields, "infiniband.sminfo.actcount");
 constexpr Field kManagerPriority = named(kSmInfoFields, "infiniband.sminfo.priority");
@@ -80,6 +82,7 @@ void FabricBuilder::take_smp(const ManagementDatagram& datagram, const Observati
     if (datagram.is(LayerKind::node_info)) return take_node_info(data, key, frame);
     if (datagram.is(LayerKind::node_description)) return take_description(data, key, frame);
     if (datagram.is(LayerKind::sm_info)) return take_manager(data, key.lid, frame);
+    if (datagram.is(kind::linear_forwarding_table)) return take_forwarding(data, key, static_cast<std::uint16_t>(datagram.modifier), frame);
     if (datagram.is(LayerKind::p_key_table))
         return take_keys(data, key, port_of_keys(key, static_cast<std::uint8_t>(datagram.modifier >> 16)));
     if (!datagram.is(LayerKind::port_info)) return;
@@ -132,6 +135,10 @@ void FabricBuilder::take_record(const ManagementDatagram& datagram, Bytes record
             return;
         default: break;
     }
+    if (datagram.known->inner.front() == kind::linear_forwarding_table) {
+        if (is_unicast(lid)) take_forwarding(inner, key, read_be<std::uint16_t>(record, 2), frame);
+        return;
+    }
     if (datagram.is(kind::link_record))
         return add_link({{},
                          value<Lid>(record, named(kLinkRecordFields, "infiniband.linkrecord.fromlid")),
@@ -165,6 +172,8 @@ void FabricBuilder::take_group(const ManagementDatagram& datagram, Bytes record,
         group.lid = value<Lid>(record, named(kMcMemberRecordFields, "infiniband.mcmemberrecord.mlid"));
         group.pkey = value<Pkey>(record, named(kMcMemberRecordFields, "infiniband.mcmemberrecord.p_key"));
         group.qkey = value<Qkey>(record, named(kMcMemberRecordFields, "infiniband.mcmemberrecord.q_key"));
+        group.mtu = value<std::uint8_t>(record, named(kMcMemberRecordFields, "infiniband.mcmemberrecord.mtu"));
+        group.rate = value<std::uint8_t>(record, named(kMcMemberRecordFields, "infiniband.mcmemberrecord.rate"));
     }
     if (member.bits == std::array<std::uint64_t, 2>{}) return;  // the group alone
     auto place = group_members_.find({id, member});
@@ -209,6 +218,7 @@ void FabricBuilder::take_port_info(Bytes info, NodeKey key, std::uint8_t number,
     on->width_active = value<std::uint8_t>(info, kWidth);
     on->speed_active = value<std::uint8_t>(info, kSpeed);
     on->speed_extended_active = value<std::uint8_t>(info, kSpeedExtended);
+    on->mtu = value<std::uint8_t>(info, kNeighbourMtu);
     on->manager = value<Lid>(info, kMasterLid);
     on->gid_prefix = value<std::uint64_t>(info, kPrefix);
     if (!is_unicast(lid)) return;
@@ -242,6 +252,21 @@ void FabricBuilder::take_keys(Bytes table, NodeKey key, std::uint8_t number) {
         ++partition_members_;
         members.insert(member);
     }
+}
+
+// A block of a switch's linear table, as it was told last; of LIDs that are no groups (4.1.3).
+void FabricBuilder::take_forwarding(Bytes table, NodeKey key, std::uint16_t block, FrameIndex frame) {
+    static_assert(kForwardingBlock == kPortsOfBlock);
+    if (table.size() < kForwardingBlock || block >= std::to_underlying(kFirstMulticast) / kForwardingBlock) return;
+    FabricNode* at = node(key, frame);
+    if (at == nullptr) return;
+    if (!at->forwarding.contains(block) && forwarding_blocks_++ >= kMaxForwardingBlocks) {
+        --forwarding_blocks_;
+        ++left_out_;
+        return;
+    }
+    std::array<std::uint8_t, kForwardingBlock>& ports = at->forwarding[block];
+    for (std::size_t i = 0; i < ports.size(); ++i) ports[i] = std::to_integer<std::uint8_t>(table[i]);
 }
 
 void FabricBuilder::take_manager(Bytes info, Lid lid, FrameIndex frame) {
@@ -334,6 +359,7 @@ void FabricBuilder::merge_by_lid() {
         whole.guid = key.guid;
         FabricNode& part = at->second;
         if (whole.description.empty()) whole.description = std::move(part.description);
+        whole.forwarding.merge(part.forwarding);
         if (whole.first == FrameIndex{} || part.first < whole.first) whole.first = part.first;
         for (const auto& [number, port] : part.ports) {
             FabricPort& into = whole.ports[number];

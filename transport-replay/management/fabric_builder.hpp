@@ -37,6 +37,7 @@ private:
     void take_port_info(dissect::Bytes info, NodeKey key, std::uint8_t number, dissect::FrameIndex frame);
     void take_description(dissect::Bytes description, NodeKey key, dissect::FrameIndex frame);
     void take_keys(dissect::Bytes table, NodeKey key, std::uint8_t number);
+    void take_forwarding(dissect::Bytes table, NodeKey key, std::uint16_t block, dissect::FrameIndex frame);
     void take_manager(dissect::Bytes info, dissect::Lid lid, dissect::FrameIndex frame);
     void walk_to(const ManagementDatagram& datagram, dissect::Bytes info, const Observation& observation);
     void add_link(FabricEnd one, FabricEnd other, bool walked, dissect::FrameIndex frame);
@@ -56,6 +57,7 @@ private:
     std::map<std::uint16_t, std::set<PartitionMember>> partitions_;
     std::map<Address, MulticastGroup> groups_;
     std::size_t ports_ = 0;
+    std::size_t forwarding_blocks_ = 0;
     std::size_t partition_members_ = 0;
     std::map<std::pair<Address, Address>, std::size_t> group_members_;  // by group and port: where it is in the group's list
     std::uint64_t left_out_ = 0;

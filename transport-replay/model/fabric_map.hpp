@@ -7,6 +7,7 @@
 #include <dissect/types.hpp>
 #include <transport-replay/model/address.hpp>
 
+#include <array>
 #include <map>
 #include <optional>
 #include <string>
@@ -19,6 +20,8 @@ enum class NodeGuid : std::uint64_t {};  // 0: not known
 inline constexpr std::size_t kMaxFabricNodes = 1 << 14;  // larger fabrics exist, captures of their sweep hardly
 inline constexpr std::size_t kMaxFabricPorts = 1 << 17;  // of all nodes
 inline constexpr std::size_t kMaxFabricLinks = 1 << 17;
+inline constexpr std::size_t kForwardingBlock = 64;             // LIDs, each with its port (14.2.5.9)
+inline constexpr std::size_t kMaxForwardingBlocks = 1 << 16;    // of all switches: 4 MiB
 inline constexpr std::size_t kMaxFabricPaths = 1 << 15;  // directed routes whose node is known
 inline constexpr std::size_t kMaxSubnetManagers = 256;
 inline constexpr std::size_t kMaxPartitionMembers = 1 << 16;
@@ -35,6 +38,7 @@ struct FabricPort {
     std::uint8_t width_active = 0;
     std::uint8_t speed_active = 0;           // code of SDR to QDR
     std::uint8_t speed_extended_active = 0;  // code of FDR and faster; 0: none
+    std::uint8_t mtu = 0;                    // code of what it may send to its neighbour: 1 is 256 bytes, 5 is 4096
     dissect::Lid manager{};                  // LID of the master SM
     std::uint64_t gid_prefix = 0;
     [[nodiscard]] bool operator==(const FabricPort&) const = default;
@@ -49,6 +53,7 @@ struct FabricNode {
     std::uint16_t device = 0;
     std::string description;
     std::map<std::uint8_t, FabricPort> ports;
+    std::map<std::uint16_t, std::array<std::uint8_t, kForwardingBlock>> forwarding;  // of a switch: blocks of its linear table, as told last
     dissect::FrameIndex first{};  // that told of it
 
     // Of port 0 of a switch, else of the first port that has one; 0 where none has.
@@ -101,6 +106,8 @@ struct MulticastGroup {
     dissect::Lid lid{};
     dissect::Pkey pkey{};
     dissect::Qkey qkey{};
+    std::uint8_t mtu = 0;   // code, as of a port; 0: not told
+    std::uint8_t rate = 0;  // code (15.2.5.17); 0: not told
     std::vector<GroupMember> members;
     dissect::FrameIndex first{};
 };

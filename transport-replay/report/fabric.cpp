@@ -186,13 +186,39 @@ std::string partition_text(const FabricNodes& nodes, const Partition& partition)
     return fmt::format("0x{:04x}: {}{}", partition.key, fmt::join(members, ", "), and_more(partition.members.size()));
 }
 
-std::string group_text(const MulticastGroup& group) {
+std::string mtu_text(std::uint8_t code) {
+    constexpr std::uint8_t kLargest = 5;
+    return code == 0 || code > kLargest ? "" : std::to_string(128U << code);
+}
+
+const FabricPort* MemberPorts::find(const GroupMember& member) const {
+    const auto found = by_guid_.find(member.port.bits[1]);
+    return found == by_guid_.end() ? nullptr : found->second;
+}
+
+MemberPorts::MemberPorts(const FabricMap& map) {
+    for (const FabricNode& node : map.nodes)
+        for (const auto& [number, port] : node.ports)
+            if (port.guid != 0) by_guid_.emplace(port.guid, &port);
+}
+
+bool MemberPorts::is_too_small(const MulticastGroup& group, const GroupMember& member) const {
+    const FabricPort* const port = find(member);
+    return !member.left && port != nullptr && !mtu_text(port->mtu).empty() && !mtu_text(group.mtu).empty() && port->mtu < group.mtu;
+}
+
+std::string group_text(const MulticastGroup& group, const MemberPorts& ports) {
     std::vector<std::string> members;
     for (const GroupMember& member : group.members)
-        if (members.size() < kMostShown)
-            members.push_back(fmt::format("{} ({})", text(member.port), member.left ? "left" : join_state_text(member.join_state)));
-    return fmt::format("{}, LID 0x{:04x}, P_Key 0x{:04x}: {}{}", text(group.group), std::to_underlying(group.lid),
-                       std::to_underlying(group.pkey), members.empty() ? "no members seen" : fmt::format("{}", fmt::join(members, ", ")),
+        if (members.size() < kMostShown) {
+            const std::string small = ports.is_too_small(group, member) ? fmt::format(", whose MTU of {} does not suffice", mtu_text(ports.find(member)->mtu)) : "";
+            members.push_back(fmt::format("{} ({}{})", text(member.port), member.left ? "left" : join_state_text(member.join_state), small));
+        }
+    const std::string mtu = mtu_text(group.mtu).empty() ? "" : fmt::format(", MTU {}", mtu_text(group.mtu));
+    const std::string_view rate_name = dissect::name_in(dissect::kRates, group.rate);
+    const std::string rate = group.rate == 0 || rate_name.empty() ? "" : fmt::format(", {}", rate_name);
+    return fmt::format("{}, LID 0x{:04x}, P_Key 0x{:04x}{}{}: {}{}", text(group.group), std::to_underlying(group.lid),
+                       std::to_underlying(group.pkey), mtu, rate, members.empty() ? "no members seen" : fmt::format("{}", fmt::join(members, ", ")),
                        and_more(group.members.size()));
 }
 

@@ -5,6 +5,7 @@
 #include <transport-replay/report/document.hpp>
 #include <transport-replay/report/table.hpp>
 
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -37,14 +38,26 @@ struct FabricRow {
 // "port GUID 0x..., LID 1, priority 14, Master"
 [[nodiscard]] std::string manager_text(const SubnetManager& manager);
 [[nodiscard]] std::string partition_text(const FabricNodes& nodes, const Partition& partition);
-[[nodiscard]] std::string group_text(const MulticastGroup& group);
+[[nodiscard]] std::string mtu_text(std::uint8_t code);  // "4096"; empty for a code that there is not
+// Ports of a map by the GUID that is in the GID of a member. It borrows the map.
+class MemberPorts {
+public:
+    explicit MemberPorts(const FabricMap& map);
+    [[nodiscard]] const FabricPort* find(const GroupMember& member) const;
+    // Whether packets as large as the group allows are too large for it.
+    [[nodiscard]] bool is_too_small(const MulticastGroup& group, const GroupMember& member) const;
+
+private:
+    std::map<std::uint64_t, const FabricPort*> by_guid_;
+};
+[[nodiscard]] std::string group_text(const MulticastGroup& group, const MemberPorts& ports);
 
 // Parts of the report, each an object that the caller has opened.
 void add_node(Document& document, const FabricNode& node);
 void add_link(Document& document, const FabricLink& link);
 void add_manager(Document& document, const SubnetManager& manager);
 void add_partition(Document& document, const Partition& partition);
-void add_group(Document& document, const MulticastGroup& group);
+void add_group(Document& document, const MulticastGroup& group, const MemberPorts& ports);
 void add_counters(Document& document, const PortCounterHistory& history);
 void add_event(Document& document, const ManagementEvent& event);
 void add_sum(Document& document, const ExchangeSum& sum);

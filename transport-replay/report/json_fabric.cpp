@@ -104,17 +104,20 @@ void add_partition(Document& document, const Partition& partition) {
     document.close_list();
 }
 
-void add_group(Document& document, const MulticastGroup& group) {
+void add_group(Document& document, const MulticastGroup& group, const MemberPorts& ports) {
     document.add("mgid", text(group.group));
     document.add("mlid", group.lid);
     document.add("p_key", group.pkey);
     document.add("q_key", group.qkey);
+    document.add("mtu", mtu_text(group.mtu).empty() ? std::optional<unsigned>() : 128U << group.mtu);
+    document.add("rate_code", group.rate);
     document.open_list("members");
     for (const GroupMember& member : group.members) {
         document.open();
         document.add("port_gid", text(member.port));
         document.add("join_state", member.join_state);
         document.add("left", member.left);
+        document.add("mtu_suffices", !ports.is_too_small(group, member));
         document.add("first_frame", member.first);
         document.close();
     }
