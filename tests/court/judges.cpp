@@ -26,7 +26,7 @@ constexpr std::array kUnproven{
     Unproven{"read-response-lost", 28, kBound}, Unproven{"remote-operational-error", 1, kSize},
     Unproven{"reordered-not-lost", 22, kBound}, Unproven{"retransmission-undecided", 20, kBound},
     Unproven{"rnr-stall", 7, kBound},           Unproven{"selective-repeat", 19, kBound},
-    Unproven{"udp-port-entropy", 5, kOthers},
+    Unproven{"udp-port-entropy", 8, kOthers},
 };
 
 }  // namespace
@@ -36,7 +36,7 @@ std::span<const Wanting> wanting() { return kWanting; }
 
 const Judge* judge_of(std::string_view finding) {
     for (const auto family : {recovery_judges(), network_judges(), management_judges(), capture_judges(), setup_judges(), pause_judges(),
-                              bridging_judges(), reachability_judges(), fabric_judges(), iwarp_judges(), ultra_ethernet_judges(), upper_judges(), collective_judges()})
+                              bridging_judges(), reachability_judges(), security_judges(), beside_judges(), fabric_judges(), iwarp_judges(), ultra_ethernet_judges(), upper_judges(), collective_judges()})
         for (const Judge& judge : family)
             if (judge.finding == finding) return &judge;
     return nullptr;

@@ -25,6 +25,8 @@ struct Judge {
 [[nodiscard]] std::span<const Judge> pause_judges();
 [[nodiscard]] std::span<const Judge> bridging_judges();
 [[nodiscard]] std::span<const Judge> reachability_judges();
+[[nodiscard]] std::span<const Judge> beside_judges();
+[[nodiscard]] std::span<const Judge> security_judges();
 [[nodiscard]] std::span<const Judge> collective_judges();
 
 // Nothing where there is none.

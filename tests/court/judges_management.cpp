@@ -17,9 +17,14 @@ std::uint64_t counted(const std::string& words) { return count_of(words).value_o
 
 void cm_rejected(Hearing& hearing) {
     const auto said =
-        hearing.must_say("^" + kHost + " rejected the connection requested by " + kHost + "(?: to port (\\d+))?: reason (\\d+)");
+        hearing.must_say("^" + kHost + " rejected the connection requested by " + kHost + "(?: to port (\\d+))?(?: \\(and " + kNumber +
+                         " more attempts?\\))?: reason (\\d+)");
     if (!said) return;
-    const std::uint64_t reason = count_of((*said)[4]).value_or(0);
+    const std::uint64_t reason = count_of((*said)[5]).value_or(0);
+    std::set<std::uint32_t> refused;  // IDs of who asked
+    for (const Message& reject : messages(hearing))
+        if (reject.is() == Message::rej && reject.from() == (*said)[1] && reject.to() == (*said)[2] && reject.reason() == reason) refused.insert(reject.remote());
+    if (!(*said)[4].empty()) hearing.equal("attempts", count_of((*said)[4]).value_or(0) + 1, refused.size());
     std::string why = "no REJ answers a REQ between them";
     for (const std::vector<Message> all = messages(hearing); const Message& reject : all) {
         if (reject.is() != Message::rej || reject.from() != (*said)[1] || reject.to() != (*said)[2]) continue;

@@ -114,6 +114,7 @@ void take_links(LinkReport&& links, Timeline& timeline) {
     timeline.management = std::move(links.management);
     timeline.bridging = std::move(links.bridging);
     timeline.reachability = std::move(links.reachability);
+    timeline.beside = std::move(links.beside);
     timeline.totals.management = links.datagrams;
 }
 

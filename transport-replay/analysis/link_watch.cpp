@@ -9,6 +9,7 @@ LinkReport LinkWatch::finish(const GateReport& gate) {
     report.datagrams = management_;
     report.bridging = bridging_.finish();
     report.reachability = reachability_.finish();
+    report.beside = beside_.finish(report.pauses.packets_dropped);
     return report;
 }
 

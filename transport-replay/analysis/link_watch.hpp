@@ -1,10 +1,11 @@
 // LinkWatch: what belongs to no pair of hosts that talk RDMA: pauses of links, what their ends announce by LLDP, who is asked for by ARP
-// without an answer, management datagrams. Few packets; where there are none of them, no packet matters to it.
+// without an answer, TCP and UDP beside RDMA, management datagrams. Few packets; where there are none of them, no packet matters to it.
 #pragma once
 
 #include <transport-replay/analysis/capture_gate.hpp>
 #include <transport-replay/management/management_tracker.hpp>
 #include <transport-replay/model/congestion_report.hpp>
+#include <transport-replay/tracking/beside.hpp>
 #include <transport-replay/tracking/bridging.hpp>
 #include <transport-replay/tracking/pauses.hpp>
 #include <transport-replay/tracking/reachability.hpp>
@@ -17,6 +18,7 @@ struct LinkReport {
     std::uint64_t datagrams = 0;  // of management
     BridgingReport bridging;
     ReachabilityReport reachability;
+    std::vector<LossyBeside> beside;
 };
 
 class LinkWatch {
@@ -25,7 +27,7 @@ public:
     // anything.
     [[nodiscard]] bool wants(const Observation& observation) const {
         const bool answers = reachability_.any() && !observation.is_numbered();
-        return answers || pauses_.any() || bridging_.any() || observation.management || observation.about_hosts || observation.kind == ObservationKind::pause ||
+        return answers || beside_.any() || BesideTracker::is_bulk(observation) || pauses_.any() || bridging_.any() || observation.management || observation.about_hosts || observation.kind == ObservationKind::pause ||
                observation.kind == ObservationKind::pfc || observation.kind == ObservationKind::bridging;
     }
     // The next packet of the capture that it wants.
@@ -37,6 +39,7 @@ public:
         // Of several taps, a broadcast is in more than one.
         const bool in_turn = sight.handling == Handling::follow && sight.now - observation.time < kNeighbourTime;
         if (observation.about_hosts || reachability_.any()) reachability_.observe(observation, in_turn);
+        if (sight.handling == Handling::follow && sight.repetition != Repetition::perhaps_other_tap) beside_.observe(observation);
         if (!observation.management || sight.handling != Handling::follow) return;
         ++management_;
         datagrams_.observe(observation);
@@ -48,6 +51,7 @@ private:
     PauseTracker pauses_;
     BridgingTracker bridging_;
     ReachabilityTracker reachability_;
+    BesideTracker beside_;
     ManagementTracker datagrams_;
     std::uint64_t management_ = 0;
 };

@@ -283,4 +283,47 @@ void incast(const Timeline& timeline, const Emit& emit) {
     emit(std::move(draft));
 }
 
+namespace {
+
+// "DSCP 26", "VLAN priority 3, DSCP 26"
+std::string class_text(const LossyBeside& one) {
+    const std::string dscp = fmt::format("DSCP {}", one.dscp);
+    return one.pcp == kNoPcp ? dscp : fmt::format("VLAN priority {}, {}", one.pcp, dscp);
+}
+
+// "12 CE marks, 3 pauses".
+std::string events_text(const LossyBeside& one) {
+    std::string all;
+    const auto add = [&](std::uint64_t number, std::string_view noun) {
+        if (number == 0) return;
+        if (!all.empty()) all += ", ";
+        all += counted(number, noun);
+    };
+    add(one.marks, "CE mark");
+    add(one.pauses, "pause frame");
+    add(one.naks, "sequence NAK");
+    return all;
+}
+
+}  // namespace
+
+// One in ten of the bytes, one in four of the intervals: less is not what fills a queue.
+void lossy_traffic_beside(const Timeline& timeline, const Emit& emit) {
+    constexpr std::uint64_t kLeastPart = 10, kLeastIntervals = 4;
+    for (const LossyBeside& one : timeline.beside) {
+        if (one.lossy_bytes() * kLeastPart < one.bytes() || one.shared * kLeastIntervals < one.intervals || one.rdma_bytes == 0) continue;
+        const std::string to = text(one.destination);
+        emit({.party = Party::congestion,
+              .packets = {one.frames.begin(), one.frames.end()},
+              .count = one.shared,
+              .summary = fmt::format("TCP and UDP took {} of the bytes to {} ({} and {}, beside {} of RDMA) with {}, in the {} of {} in which that class had {}.",
+                                     share(one.lossy_bytes(), one.bytes()), to, bytes_text(one.tcp_bytes), bytes_text(one.udp_bytes),
+                                     bytes_text(one.rdma_bytes), class_text(one), counted(one.intervals, "interval"), duration_text(kBesideInterval),
+                                     events_text(one)),
+              .advice = fmt::format("Give RDMA a class of its own at every sender and switch (`ethtool`, `mlnx_qos`, cma_roce_tos), as nothing slows TCP and UDP to {} "
+                                    "down that CNPs or PFC slow RDMA down for.",
+                                    to)});
+    }
+}
+
 }  // namespace qps::transport::draw

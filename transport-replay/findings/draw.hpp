@@ -62,6 +62,7 @@ void ecn_not_answered(const Timeline& timeline, const Emit& emit);
 void cnp_without_mark(const Timeline& timeline, const Emit& emit);
 void cnp_without_effect(const Timeline& timeline, const Emit& emit);
 void incast(const Timeline& timeline, const Emit& emit);
+void lossy_traffic_beside(const Timeline& timeline, const Emit& emit);
 
 // bridging.cpp: what both ends of a link announce of Data Center Bridging
 void pfc_differs(const Timeline& timeline, const Emit& emit);
@@ -74,6 +75,16 @@ void lldp_stopped(const Timeline& timeline, const Emit& emit);
 void neighbour_unanswered(const Timeline& timeline, const Emit& emit);
 void icmp_unreachable(const Timeline& timeline, const Emit& emit);
 void path_mtu_exceeded(const Timeline& timeline, const Emit& emit);
+void address_conflict(const Timeline& timeline, const Emit& emit);
+
+// security.cpp: who may not be who he says, or tries what he was not given
+void keys_tried(const Timeline& timeline, const Emit& emit);
+void queue_pairs_tried(const Timeline& timeline, const Emit& emit);
+void psns_guessed(const Timeline& timeline, const Emit& emit);
+void cnp_from_stranger(const Timeline& timeline, const Emit& emit);
+void cm_request_flood(const Timeline& timeline, const Emit& emit);
+void nvme_unauthenticated(const Timeline& timeline, const Emit& emit);
+void nfs_auth_sys(const Timeline& timeline, const Emit& emit);
 
 // collectives.cpp: groups of hosts that work in steps together
 void collective_straggler(const Timeline& timeline, const Emit& emit);

@@ -82,6 +82,8 @@ constexpr std::array kFindings{
     FindingRow{"cnp-without-mark", kNote, "IBA A17.9.3", "CNPs follow no CE mark in the capture", draw::cnp_without_mark},
     FindingRow{"cnp-without-effect", kNote, "IBA A17.9.3", "A sender did not slow down after CNPs", draw::cnp_without_effect},
     FindingRow{"incast", kNote, kObserved, "Many hosts sent to one host at the same time", draw::incast},
+    FindingRow{"lossy-traffic-beside", kWarning, "IEEE 802.1Q 36", "TCP and UDP shared the class of RDMA while that was marked, paused or lost",
+               draw::lossy_traffic_beside},
     FindingRow{"pfc-differs", kWarning, "IEEE 802.1Q 38.4.2, D.2.11", "Switch and NIC of a link announce different lossless priorities (PFC)",
                draw::pfc_differs},
     FindingRow{"ets-differs", kNote, "IEEE 802.1Q 38.4.1, D.2.9", "Switch and NIC of a link share out the bandwidth differently (ETS)",
@@ -98,6 +100,19 @@ constexpr std::array kFindings{
                draw::icmp_unreachable},
     FindingRow{"path-mtu-exceeded", kWarning, "RFC 1191; RFC 8201", "ICMP says that RoCEv2 packets exceeded the MTU of their path",
                draw::path_mtu_exceeded},
+
+    FindingRow{"address-conflict", kWarning, "RFC 5227; RFC 4861 7.2.7", "Two MAC addresses answer for the IP address of a RoCE peer",
+               draw::address_conflict},
+
+    FindingRow{"keys-tried", kWarning, "IBA 10.6.3, 9.7.5.2.1", "Many R_Keys were tried on one host, which refused them", draw::keys_tried},
+    FindingRow{"queue-pairs-tried", kNote, kObserved, "Many queue pairs of one host were tried in turn, and none answered",
+               draw::queue_pairs_tried},
+    FindingRow{"psns-guessed", kWarning, "IBA 9.7.3", "Packets of two senders have the addresses of one connection", draw::psns_guessed},
+    FindingRow{"cnp-from-stranger", kWarning, "IBA A17.9.3", "CNPs come from a host that is no end of that connection", draw::cnp_from_stranger},
+    FindingRow{"cm-request-flood", kWarning, "IBA 12.9.8", "A host had hundreds of connection requests a second that led to nothing",
+               draw::cm_request_flood},
+    FindingRow{"nvme-unauthenticated", kNote, "NVMe Base 8.3.4.4", "Hosts used NVMe subsystems without DH-HMAC-CHAP", draw::nvme_unauthenticated},
+    FindingRow{"nfs-auth-sys", kNote, "RFC 5531 8.2, 9", "Clients read or wrote NFS with AUTH_SYS", draw::nfs_auth_sys},
 
     FindingRow{"collective-straggler", kWarning, kObserved, "All ranks of a collective wait for the same rank, step after step",
                draw::collective_straggler},

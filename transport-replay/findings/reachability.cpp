@@ -167,4 +167,21 @@ void path_mtu_exceeded(const Timeline& timeline, const Emit& emit) {
     }
 }
 
+void address_conflict(const Timeline& timeline, const Emit& emit) {
+    if (timeline.reachability.conflicts.empty()) return;
+    const RoceHosts hosts(timeline);
+    for (const AddressConflict& one : timeline.reachability.conflicts) {
+        const RoceHosts::Host* const peer = hosts.find(one.host);
+        if (peer == nullptr || !peer->roce) continue;
+        emit({.party = Party::undecided,
+              .packets = {one.first[0], one.first[1], one.last},
+              .count = one.requests,
+              .summary = fmt::format("Two MAC addresses, {} and {}, answered {} for {} to the same request ({}).", text(one.macs[0]), text(one.macs[1]),
+                                     times(one.requests), text(one.host), protocol_of(one.host)),
+              .advice = fmt::format("Find the host of each: two ports of one host in the same subnet answer for each other unless arp_ignore=1 and arp_announce=2 "
+                                    "(`sysctl net.ipv4.conf`), and two hosts must not both have {}: RoCE packets go to the one that answered last.",
+                                    text(one.host))});
+    }
+}
+
 }  // namespace qps::transport::draw

@@ -124,8 +124,13 @@ struct FewValues {
     [[nodiscard]] bool one() const { return count <= 1 && other_packets == 0; }
 };
 
+// A PSN this far from what is expected is no loss, but a queue pair that began anew. A fast port sends so many packets
+// in some 10 ms; a tap that misses more of them in one piece has nothing to tell.
+inline constexpr std::int32_t kFarPsn = 1 << 18;
+
 // What a packet can be that proves something of its way.
-enum class Oddity : std::uint8_t { corrupt, duplicated, late, gap, sequence_nak, rnr_nak };  // gap: PSNs before it are missing
+// gap: PSNs before it are missing; stray: its PSN is far from those before it, which went on behind it
+enum class Oddity : std::uint8_t { corrupt, duplicated, late, gap, sequence_nak, rnr_nak, stray };
 
 // The RNR NAKs that one end sent, as they show without the requests.
 struct RnrNaks {
@@ -205,6 +210,7 @@ struct Way {
     std::uint32_t path_mtu = 0;       // bytes: the longest payload of a FIRST or MIDDLE that it sent; 0: none
     std::uint32_t first_psn = 0;      // of its requests
     std::uint32_t most_reads = 0;     // READs and ATOMICs outstanding at once
+    std::uint32_t psn_returns = 0;    // how often its PSNs went far away (kFarPsn), and came back soon to where they were
     std::uint64_t reads_at_most = 0;  // how often it had that many
 
     struct Odd {

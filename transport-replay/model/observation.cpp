@@ -237,10 +237,12 @@ void take_hosts(const Packet& packet, Observation& observation) {
         if (layer.kind == LayerKind::ipv4) {
             observation.flow.source = {{0, kMapped | read_be<std::uint32_t>(bytes, 12)}, AddressSpace::roce_v2};
             observation.flow.destination = {{0, kMapped | read_be<std::uint32_t>(bytes, 16)}, AddressSpace::roce_v2};
+            observation.dscp = read_be<std::uint8_t>(bytes, 1) >> 2;
             observation.hops = read_be<std::uint8_t>(bytes, 8);
             observation.ip_id = read_be<std::uint16_t>(bytes, 4);
             take_about_hosts(packet, layer, read_be<std::uint8_t>(bytes, 9), observation);
         } else if (layer.kind == LayerKind::ipv6) {
+            observation.dscp = static_cast<std::uint8_t>(read_bits(bytes, 4, 8)) >> 2;
             observation.hops = read_be<std::uint8_t>(bytes, 7);
             observation.flow.source = address_at(bytes, 8, AddressSpace::roce_v2);
             observation.flow.destination = address_at(bytes, 24, AddressSpace::roce_v2);

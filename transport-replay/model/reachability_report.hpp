@@ -4,6 +4,7 @@
 
 #include <transport-replay/model/address.hpp>
 
+#include <array>
 #include <vector>
 
 namespace qps::transport {
@@ -33,10 +34,20 @@ struct IcmpError {
     dissect::FrameIndex last{};
 };
 
+// Two MAC addresses answered for one IP address, to the same request.
+struct AddressConflict {
+    Address host;
+    std::array<Address, 2> macs{};  // in the order of their answers
+    std::uint64_t requests = 0;     // that both answered
+    std::array<dissect::FrameIndex, 2> first{};
+    dissect::FrameIndex last{};
+};
+
 struct ReachabilityReport {
     std::vector<UnansweredNeighbour> neighbours;  // by asker and target
     std::vector<IcmpError> errors;                // by source, destination, reporter, kind and code
-    std::uint64_t left_out = 0;                   // requests and errors of further hosts
+    std::vector<AddressConflict> conflicts;       // by host, one each
+    std::uint64_t left_out = 0;                   // requests, answers and errors of further hosts
 };
 
 }  // namespace qps::transport

@@ -1,6 +1,7 @@
 // Timeline: all that was reconstructed of a capture, immutable. What reports print and views show.
 #pragma once
 
+#include <transport-replay/model/beside_report.hpp>
 #include <transport-replay/model/bridging_report.hpp>
 #include <transport-replay/model/capture_quality.hpp>
 #include <transport-replay/model/captured_host.hpp>
@@ -55,6 +56,7 @@ struct Timeline {
     ManagementReport management;
     BridgingReport bridging;
     ReachabilityReport reachability;
+    std::vector<LossyBeside> beside;  // by destination and class
     IwarpReport iwarp;
     UetReport uet;
     std::vector<Finding> findings;  // worst first

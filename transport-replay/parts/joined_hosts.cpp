@@ -221,6 +221,16 @@ GateReport join_gates(std::span<CapturePart> captures, const SharedConnections& 
     return all;
 }
 
+// Of what went to a host in a class: as the capture has it that saw most of it.
+void keep_most(std::vector<LossyBeside>& all) {
+    const auto what = [](const LossyBeside& one) { return std::tuple(one.destination, one.pcp, one.dscp); };
+    std::ranges::stable_sort(all, [&](const LossyBeside& one, const LossyBeside& other) {
+        return std::tuple(what(one), other.intervals) < std::tuple(what(other), one.intervals);
+    });
+    const auto doubles = std::ranges::unique(all, {}, what);
+    all.erase(doubles.begin(), doubles.end());
+}
+
 // Pauses and announcements are of the links of each host. Management datagrams are told by the capture that has most of them.
 LinkReport join_links(std::span<CapturePart> captures) {
     const auto most = std::ranges::max_element(captures, {}, [](const CapturePart& capture) { return capture.report.links.management.datagrams; });
@@ -238,10 +248,13 @@ LinkReport join_links(std::span<CapturePart> captures) {
         // A request without an answer at one host may be answered in the capture of another: errors alone.
         ReachabilityReport& reached = capture.report.links.reachability;
         std::ranges::move(reached.errors, std::back_inserter(all.reachability.errors));
+        std::ranges::move(reached.conflicts, std::back_inserter(all.reachability.conflicts));
         all.reachability.left_out += reached.left_out;
+        std::ranges::move(capture.report.links.beside, std::back_inserter(all.beside));
     }
     std::ranges::stable_sort(all.pauses.pauses, {}, [](const PauseSummary& one) { return std::tuple(one.interface, one.priority, one.sender); });
     std::ranges::stable_sort(all.pauses.periods, {}, &PausePeriod::frame);
+    keep_most(all.beside);
     std::ranges::stable_sort(all.bridging.links, {}, [](const BridgingLink& link) { return link.ends.empty() ? link.last : link.ends[0].first; });
     return all;
 }

@@ -20,6 +20,11 @@ Address ipv6_at(Bytes bytes, std::size_t at) {
 }
 bool is_nobody(const Address& address) { return address.bits[0] == 0 && (address.bits[1] == 0 || address.bits[1] == kMapped); }
 
+Address mac_address(std::uint64_t mac) { return {{0, mac}, AddressSpace::ethernet}; }
+bool is_group(std::uint64_t mac) {
+    constexpr unsigned kGroupBit = 40;
+    return (mac >> kGroupBit & 1U) != 0;
+}
 std::uint64_t mac_at(Bytes bytes, std::size_t at) { return read_be<std::uint64_t>(bytes, at) >> 16U; }
 
 // Of neighbour discovery, where its first option is one of that type: 1 source, 2 target (RFC 4861 4.6.1). 0: there is none.
@@ -67,6 +72,7 @@ void ReachabilityTracker::take_arp(const Observation& observation, bool in_turn)
     const Address sender = ipv4_at(arp, 14), target = ipv4_at(arp, 24);
     if (is_nobody(sender)) return;
     const std::uint64_t mac = mac_at(arp, 8);
+    if (!asks && sender != target) claim(observation, sender, mac, mac_at(arp, 18));
     speaks(sender);
     hear(observation, mac);
     if (asks && sender != target && in_turn) ask(observation, sender, target, mac);
@@ -74,12 +80,15 @@ void ReachabilityTracker::take_arp(const Observation& observation, bool in_turn)
 
 // RFC 4861 4.3 and 4.4.
 void ReachabilityTracker::take_discovery(const Observation& observation, Bytes message, bool in_turn) {
-    constexpr std::uint8_t kSolicitation = 135, kAdvertisement = 136;
+    constexpr std::uint8_t kSolicitation = 135, kAdvertisement = 136, kOverride = 0x20;
     constexpr std::size_t kTarget = 8, kLength = 24;
     if (message.size() < kLength) return;
     const Address sender = ipv6_at(observation.payload, 8), target = ipv6_at(message, kTarget);
     const auto type = read_be<std::uint8_t>(message, 0);
     if (type == kAdvertisement) {
+        // Who is not alone with an address, or answers for others, does not override (RFC 4861 7.2.7, 7.2.8).
+        const bool override = (read_be<std::uint8_t>(message, 4) & kOverride) != 0;
+        if (override) claim(observation, target, link_layer_address(message, 2), observation.link_destination);
         speaks(target);
         hear(observation, link_layer_address(message, 2));
     } else if (type == kSolicitation && !is_nobody(sender)) {
@@ -151,9 +160,8 @@ void ReachabilityTracker::ask(const Observation& observation, const Address& ask
 }
 
 void ReachabilityTracker::hear(const Observation& observation, std::uint64_t sender) {
-    constexpr unsigned kGroupBit = 40;
     const std::uint64_t receiver = observation.link_destination;
-    if (sender == 0 || receiver == 0 || sender == receiver || (receiver >> kGroupBit & 1U) != 0) return;
+    if (sender == 0 || receiver == 0 || sender == receiver || is_group(receiver)) return;
     const std::pair key(place_of(observation), receiver);
     const auto found = listeners_.find(key);
     if (found != listeners_.end()) found->second.several |= found->second.sender != sender;
@@ -174,6 +182,45 @@ void ReachabilityTracker::add(const IcmpError& error) {
     }
 }
 
+// An answer to one host alone. A mirror or a second tap has the same one; in another network another host asks.
+void ReachabilityTracker::claim(const Observation& observation, const Address& host, std::uint64_t mac, std::uint64_t asker) {
+    if (mac == 0 || asker == 0 || is_group(asker) || asker == mac) return;
+    const ClaimKey key{host, place_of(observation), asker};
+    auto found = claims_.find(key);
+    if (found == claims_.end()) {
+        if (claims_.size() >= kMaxClaims) {
+            ++left_out_;
+            return;
+        }
+        found = claims_.emplace(key, Claim{}).first;
+        found->second.report.host = host;
+    }
+    Claim& known = found->second;
+    AddressConflict& report = known.report;
+    const bool same_request = known.mac != 0 && known.mac != mac && observation.time >= known.time && observation.time - known.time <= kSameAnswer;
+    if (same_request) {
+        if (report.requests++ == 0) {
+            report.macs = {mac_address(known.mac), mac_address(mac)};
+            report.first = {known.frame, observation.frame};
+        }
+        report.last = observation.frame;
+    }
+    known.mac = same_request ? 0 : mac;  // a third answer to the same request is no other one
+    known.time = observation.time;
+    known.frame = observation.frame;
+}
+
+std::vector<AddressConflict> ReachabilityTracker::conflicts() const {
+    std::vector<AddressConflict> found;
+    for (const auto& [key, claim] : claims_) {
+        const AddressConflict& report = claim.report;
+        if (report.requests < kConflictRequests) continue;
+        if (found.empty() || found.back().host != report.host) found.push_back(report);
+        else if (report.requests > found.back().requests) found.back() = report;
+    }
+    return found;
+}
+
 ReachabilityReport ReachabilityTracker::finish() {
     ReachabilityReport report;
     for (auto& [target, askers] : asked_)
@@ -190,6 +237,7 @@ ReachabilityReport ReachabilityTracker::finish() {
     const auto doubles = std::ranges::unique(report.neighbours, {}, who);
     report.neighbours.erase(doubles.begin(), doubles.end());
     for (const auto& [key, error] : errors_) report.errors.push_back(error);
+    report.conflicts = conflicts();
     report.left_out = left_out_;
     return report;
 }

@@ -1,4 +1,4 @@
-// ReachabilityTracker: requests for MAC addresses without an answer, and ICMP errors about RoCEv2 packets.
+// ReachabilityTracker: requests for MAC addresses without an answer, or with two, and ICMP errors about RoCEv2 packets.
 //
 // Observations in the order of the capture go in, those that are about hosts; while somebody asks, also others that are no RoCE. What an attacker could feed: any number of hosts. Tables have
 // a bound below and a count of what is past it.
@@ -24,6 +24,9 @@ inline constexpr std::size_t kMaxRecordings = 64;    // interfaces
 inline constexpr std::size_t kMaxIcmpErrors = 512;   // of pairs of hosts, kinds and codes
 inline constexpr std::uint64_t kRequestsInVain = 3;  // Linux asks three times, a second apart, and gives up
 inline constexpr dissect::Duration kNeighbourTime{1'000'000'000};
+inline constexpr std::size_t kMaxClaims = 2048;      // hosts that answer, by who asked
+inline constexpr std::uint64_t kConflictRequests = 2;  // answered twice: one may be the moment where an address moves
+inline constexpr dissect::Duration kSameAnswer{200'000'000};  // to the same request: who asks again waits a second
 inline constexpr dissect::Duration kSameRequest{900'000'000};  // sooner it is another recording of the same broadcast
 
 class ReachabilityTracker {
@@ -60,6 +63,14 @@ private:
         std::uint64_t sender = 0;
         bool several = false;
     };
+    // Who answered last for an address, to one that asked.
+    struct Claim {
+        AddressConflict report;
+        std::uint64_t mac = 0;
+        dissect::Instant time{};
+        dissect::FrameIndex frame{};
+    };
+    using ClaimKey = std::tuple<Address, Place, std::uint64_t>;  // host; place and MAC address of who asked
     [[nodiscard]] static Place place_of(const Observation& observation) { return {observation.file, observation.interface, observation.vlan}; }
     [[nodiscard]] Recording* recording_of(const Place& place);
     void take_arp(const Observation& observation, bool in_turn);
@@ -69,12 +80,15 @@ private:
     void speaks(const Address& host) { asked_.erase(host); }
     void hear(const Observation& observation, std::uint64_t sender);
     void add(const IcmpError& error);
+    void claim(const Observation& observation, const Address& host, std::uint64_t mac, std::uint64_t asker);
+    [[nodiscard]] std::vector<AddressConflict> conflicts() const;
 
     using ErrorKey = std::tuple<Address, Address, Address, bool, std::uint8_t>;
     boost::unordered_flat_map<Address, std::vector<Asked>, AddressHash> asked_;  // by target
     std::map<std::pair<Place, std::uint64_t>, Listener> listeners_;
     std::vector<Recording> recordings_;
     std::map<ErrorKey, IcmpError> errors_;
+    std::map<ClaimKey, Claim> claims_;
     std::uint64_t left_out_ = 0;
 };
 

@@ -61,9 +61,7 @@ public:
     // Most open messages a stream keeps; the oldest go as open ones beyond it. A requester has at most 2^23 PSNs
     // outstanding, hardware some hundreds of messages.
     static constexpr std::size_t kMaxOpen = 4096;
-    // A PSN this far from what is expected is no loss, but a queue pair that began anew. A fast port sends so many packets
-    // in some 10 ms; a tap that misses more of them in one piece has nothing to tell.
-    static constexpr std::int32_t kRestartDistance = 1 << 18;
+    static constexpr std::int32_t kRestartDistance = kFarPsn;
 
     // The first PSN, as the connection manager tells it: what is missing before the first packet is then missing.
     void begin_at(dissect::Psn psn);

@@ -318,7 +318,10 @@ void Tracker::place(WayOf where, const Observation& observation, RequestArrival&
             responses.network += arrived.holes + arrived.missed_after_all;
             responses.tap -= std::min<std::uint64_t>(responses.tap, arrived.missed_after_all);
             break;
-        case Arrival::restart: direction.gaps.forget(); break;
+        case Arrival::restart:
+            direction.gaps.forget();
+            note_restart(where, observation, next);
+            break;
     }
     if (arrived.sending == Sending::unknown && !doubtful)
         direction.order.follow(observation.psn, newest ? direction.requests.next() : arrived.behind, observation.time,

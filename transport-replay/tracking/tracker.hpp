@@ -211,6 +211,7 @@ private:
     [[nodiscard]] Sending sending_of(Direction& direction, Way& way, const Observation& observation, Arrival arrival);
     void amend(const NakWatch::Amended& episodes);
     void doubt_losses(Direction& direction, const Observation* request, bool repeated);
+    void note_restart(WayOf where, const Observation& observation, dissect::Psn next);
     void note_late(Way& way, const Observation& observation, const std::optional<GapLedger::Filled>& gap, bool proven);
     [[nodiscard]] static bool was_sent(const Direction& direction, dissect::Psn psn);
     [[nodiscard]] bool is_doubled(const Entry& entry, const Direction& direction, const Observation& observation) const;
@@ -275,6 +276,14 @@ private:
         Observation answer;
     };
     boost::unordered_flat_map<Index, Early> early_;  // at most one of each connection
+    // PSNs that a way left for others far away.
+    struct LeftPsns {
+        dissect::Psn next;  // that would have come
+        dissect::Instant time{};
+        dissect::FrameIndex stray{};
+    };
+    static constexpr std::size_t kMaxLeft = 4096;  // ways; of others that began anew nothing is told
+    boost::unordered_flat_map<FlowIndex::Where, LeftPsns> left_;
     std::vector<Message> done_;
     std::vector<Recovery> episodes_;
     Tracked tracked_;

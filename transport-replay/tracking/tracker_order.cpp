@@ -2,6 +2,7 @@
 #include <transport-replay/tracking/tracker.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace qps::transport {
 
@@ -16,6 +17,27 @@ void Tracker::note_late(Way& way, const Observation& observation, const std::opt
     if (!gap || gap->passing.request == 0) return;
     ordering.farthest = std::max(ordering.farthest, static_cast<std::uint32_t>(way.requests - gap->passing.request));
     ordering.longest = std::max(ordering.longest, observation.time - gap->passing.sides.time);
+}
+
+// PSNs that come back soon to what they left: a queue pair that begins anew does not.
+void Tracker::note_restart(WayOf where, const Observation& observation, Psn next) {
+    constexpr Duration kSoon{1'000'000'000};
+    constexpr std::int32_t kNear = 4096;  // of 2^24 PSNs: chance finds them once in 2,000 times
+    const auto found = left_.find(where.word());
+    if (found == left_.end()) {
+        if (left_.size() < kMaxLeft) left_.emplace(where.word(), LeftPsns{next, observation.time, observation.frame});
+        return;
+    }
+    LeftPsns& left = found->second;
+    const bool soon = observation.time >= left.time && observation.time - left.time <= kSoon;
+    if (!soon) {
+        left = {next, observation.time, observation.frame};
+    } else if (std::abs(observation.psn - left.next) <= kNear) {
+        Way& way = entries_[where.index()].connection.way(where.from());
+        ++way.psn_returns;
+        way.note(Oddity::stray, left.stray);
+        left_.erase(found);
+    }
 }
 
 void Tracker::amend(const NakWatch::Amended& episodes) {

@@ -7,6 +7,7 @@
 namespace qps::transport::nvme {
 
 inline constexpr std::uint8_t kConnect = 0x01;  // fabrics command types
+inline constexpr std::uint8_t kAuthenticationSend = 0x05;
 inline constexpr std::uint8_t kPropertySet = 0x00;
 inline constexpr std::uint8_t kPropertyGet = 0x04;
 inline constexpr std::uint8_t kGetLogPage = 0x02;  // admin opcodes

@@ -98,6 +98,12 @@ void note_connect_data(UlpConversation& conversation, Bytes data) {
     conversation.note("subsystem", text(data, named(kNvmeConnectDataFields, "nvme.fabrics.cmd.connect.data.subnqn")));
 }
 
+void note_authentication(UlpConversation& conversation, std::uint16_t required) {
+    conversation.note("authentication", required == 0 ? "not required" : "required");
+}
+
+void note_authentication_in_band(UlpConversation& conversation) { conversation.note("authenticated by", "commands of fabrics"); }
+
 void note_controller_id(UlpConversation& conversation, std::uint16_t id) { conversation.note("controller ID", std::to_string(id)); }
 
 void note_version(UlpConversation& conversation, std::uint32_t version) {

@@ -17,6 +17,9 @@ void note_queue(UlpConversation& conversation, std::uint16_t queue);
 void note_connect(UlpConversation& conversation, dissect::Bytes arguments);
 void note_connect_data(UlpConversation& conversation, dissect::Bytes data);
 void note_controller_id(UlpConversation& conversation, std::uint16_t id);
+// What the answer to Connect requires: AUTHREQ, 0 for nothing.
+void note_authentication(UlpConversation& conversation, std::uint16_t required);
+void note_authentication_in_band(UlpConversation& conversation);
 void note_version(UlpConversation& conversation, std::uint32_t version);
 // `data` from the first byte of the structure on. `space`: the namespace that was asked for.
 void note_data(UlpConversation& conversation, dissect::NvmeData holds, dissect::Bytes data, std::uint32_t space);

@@ -147,6 +147,7 @@ Understood NvmeMachine::take_command(const UlpMessage& message, UlpSession& sess
     const bool event_request = code == nvme_code(NvmeSet::admin, kEventRequest);
     operation.one_way = event_request;  // it is answered when something happens, which may be never
     if (is_connect(operation)) take_connect(message, session);
+    if (code == nvme_code(NvmeSet::fabrics, kAuthenticationSend)) note_authentication_in_band(session.conversation());
     if (code == nvme_code(NvmeSet::admin, kSetFeatures) && nvme_selector_of(operation) == kKeepAliveFeature)
         keep_alive_ms_ = dword(entry, 11);
     watch_keep_alive(message, code == nvme_code(NvmeSet::admin, kKeepAlive), session);
@@ -262,6 +263,7 @@ void NvmeMachine::connect_answered(const UlpOperation& operation, const UlpMessa
     }
     alive_ = message.time;
     note_controller_id(session.conversation(), read_le<std::uint16_t>(message.bytes, 0));
+    note_authentication(session.conversation(), read_le<std::uint16_t>(message.bytes, 2));
 }
 
 }  // namespace qps::transport

@@ -107,6 +107,14 @@ Subject subject_of(Bytes rpc, const RpcHead& head, const ReducedItems& reduced) 
     return {.code = rpc_code(family, head.procedure)};
 }
 
+// Reads or writes a file: other calls of a client may have other credentials (RFC 8881 2.4.3).
+bool is_data(OperationCode code) {
+    const RpcFamily family = family_of(code);
+    const std::uint32_t number = number_of(code);
+    if (family == RpcFamily::nfs3) return number == kRead3 || number == kWrite3;
+    return family == RpcFamily::nfs4 && (number == kRead4 || number == kWrite4);
+}
+
 // Whether results of the operation begin with a status of NFS.
 bool has_status(OperationCode code) {
     constexpr std::uint32_t kMount = 1;
@@ -229,6 +237,8 @@ Understood RpcMachine::call(const UlpMessage& message, const RpcRdmaHead& head, 
     const auto inside = rpc_head(bytes);
     if (session.from_active(message)) learn(bytes, *inside, session);
     const Subject subject = subject_of(bytes, *inside, reduced_items(message.bytes, head));
+    if (session.from_active(message) && is_data(subject.code) && read_be<std::uint32_t>(bytes, inside->credential) == kAuthSys)
+        session.conversation().note("data credentials", "AUTH_SYS");
     ask({.code = subject.code, .subject = {subject.offset, 0}, .bytes = subject.bytes, .in_message = subject.in_message}, message, head,
         session);
     return {.understood = true, .label = label(UlpLabel::Part::request, subject.code, head.xid)};

@@ -1,6 +1,8 @@
 // Every row of the table of findings: a Timeline that has what it is about, and one that nearly has.
 #include <tests/support/announced_links.hpp>
 #include <tests/support/catch.hpp>
+#include <tests/support/congested_timelines.hpp>
+#include <tests/support/suspects.hpp>
 #include <tests/support/timelines.hpp>
 #include <transport-replay/findings/findings.hpp>
 #include <transport-replay/model/timeline.hpp>
@@ -59,27 +61,6 @@ Recovery& spurious(Timeline& timeline) {
     Recovery& episode = add_recovery(timeline, RecoveryKind::timeout);
     episode.spurious = ++a(timeline).spurious != 0;
     return episode;
-}
-PauseSummary& pause(Timeline& timeline, std::int64_t time) {
-    PauseSummary& summary = timeline.congestion.pauses.emplace_back();
-    summary.priority = 3;
-    summary.sender = {{0, 0x02'00'00'00'00'09}, AddressSpace::ethernet};
-    summary.stops = summary.periods = 1;
-    summary.paused = summary.longest = Duration{time};
-    summary.longest_frame = FrameIndex{5};
-    return summary;
-}
-CnpStream& cnps(Timeline& timeline) {
-    CnpStream& stream = timeline.congestion.notifications.emplace_back();
-    stream.count = 1;
-    return stream;
-}
-FlowCongestion& reaction(Timeline& timeline, std::uint64_t after) {
-    FlowCongestion& flow = timeline.congestion.flows.emplace_back();
-    flow.flow = {host(1), host(2), Qpn{9}, {}};
-    flow.marked = 10;
-    flow.reaction = {.bursts = 10, .bytes_before = 1000, .bytes_after = after, .bins_before = 10, .bins_after = 10};
-    return flow;
 }
 void reject(Timeline& timeline, CmOutcome outcome) {
     cm(timeline).outcome = outcome;
@@ -335,6 +316,7 @@ const std::array kProofs{
           },
           [](T) {}},
 
+    Proof{"lossy-traffic-beside", kWarning, Party::congestion, [](T t) { lossy_beside(t, 200'000); }, [](T t) { lossy_beside(t, 80'000); }},
     Proof{"pfc-differs", kWarning, Party::fabric, [](T t) { announced(t, 0x08, 0x18); },
           [](T t) { announced(t, 0x08, 0x18).ends[1].announced.pfc_willing = true, t.bridging.links[0].ends[1].repeated = 1; }},
     Proof{"ets-differs", kNote, Party::fabric,
@@ -359,6 +341,21 @@ const std::array kProofs{
     Proof{"neighbour-unanswered", kNote, Party::undecided, [](T t) { asked_in_vain(t, 2); }, [](T t) { asked_in_vain(t, 2).first_time = Instant{0}; }},
     Proof{"icmp-unreachable", kWarning, Party::fabric, [](T t) { complained(t, false); }, [](T t) { complained(t, true); }},
     Proof{"path-mtu-exceeded", kWarning, Party::fabric, [](T t) { complained(t, true); }, [](T t) { complained(t, false); }},
+
+    Proof{"address-conflict", kWarning, Party::undecided, [](T t) { two_answer(t, 2); }, [](T t) { two_answer(t, 9); }},  // no RoCE peer
+
+    Proof{"keys-tried", kWarning, Party::requester, [](T t) { try_keys(t, 8); }, [](T t) { try_keys(t, 7); }},
+    Proof{"queue-pairs-tried", kNote, Party::undecided, [](T t) { try_queue_pairs(t, 32, false); }, [](T t) { try_queue_pairs(t, 40, true); }},
+    Proof{"psns-guessed", kWarning, Party::undecided, [](T t) { a(t).psn_returns = 8, a(t).note(Oddity::stray, FrameIndex{9}); },
+          [](T t) { a(t).psn_returns = 7; }},
+    Proof{"cnp-from-stranger", kWarning, Party::undecided, [](T t) { told_by(t, 9); }, [](T t) { told_by(t, 2); }},
+    Proof{"cm-request-flood", kWarning, Party::application, [](T t) { ask_often(t, CmOutcome::rejected, 3 * kMillisecond); },
+          [](T t) { ask_often(t, CmOutcome::rejected, 5 * kMillisecond); }},
+    Proof{"nvme-unauthenticated", kNote, Party::application, [](T t) { speaks(t).note("authentication", "not required"); },
+          [](T t) { speaks(t).note("authentication", "required"); }},
+    Proof{"nfs-auth-sys", kNote, Party::application,
+          [](T t) { speaks(t).note("data credentials", "AUTH_SYS"), t.ulp.conversations[0].protocol = UlpProtocol::rpc_rdma; },
+          [](T t) { speaks(t).protocol = UlpProtocol::rpc_rdma; }},
 
     Proof{"collective-straggler", kWarning, Party::application, [](T t) { waits_for(collective(t)); },
           [](T t) { collective(t).ranks[1].started_last = 3; }},

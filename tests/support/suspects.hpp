@@ -1,0 +1,92 @@
+// Timelines with hosts that try what they were not given, or say they are another, or that send TCP beside RDMA: done to a healthy one.
+#pragma once
+
+#include <tests/support/durations.hpp>
+#include <tests/support/timelines.hpp>
+#include <transport-replay/model/timeline.hpp>
+
+namespace qps::tests {
+
+// Two MAC addresses answer for a host.
+inline transport::AddressConflict& two_answer(transport::Timeline& timeline, unsigned target) {
+    using namespace dissect;
+    transport::AddressConflict& conflict = timeline.reachability.conflicts.emplace_back();
+    conflict.host = host(target);
+    conflict.macs = {transport::Address{{0, 0x02'00'00'00'00'02}, transport::AddressSpace::ethernet},
+                     transport::Address{{0, 0x02'00'00'00'00'09}, transport::AddressSpace::ethernet}};
+    conflict.requests = 2;
+    conflict.first = {FrameIndex{4}, FrameIndex{5}};
+    conflict.last = FrameIndex{8};
+    return conflict;
+}
+
+// End a of the first connection has so many R_Keys refused, each before it tries the next.
+inline void try_keys(transport::Timeline& timeline, unsigned count) {
+    using namespace dissect;
+    for (unsigned i = 0; i < count; ++i) {
+        transport::Fatality& fatality = add_fatality(timeline, 2);
+        fatality.last_good.reset();
+        fatality.request->first_frame = fatality.request->last_frame = FrameIndex{100 + 2 * i};
+        fatality.frame = FrameIndex{101 + 2 * i};
+        fatality.request->first_time = Instant{i * kMillisecond};
+        fatality.time = Instant{i * kMillisecond + kMicrosecond};
+        fatality.request->access = transport::RemoteAccess{.address = 0, .key = Rkey{0x1000 + i}, .length = 64};
+    }
+}
+
+// Host 1 sends a request to each of so many queue pairs of host 2, which nobody answers: one after the other, or side by side.
+inline void try_queue_pairs(transport::Timeline& timeline, unsigned count, bool together) {
+    using namespace dissect;
+    for (unsigned i = 0; i < count; ++i) {
+        transport::Connection& connection = add_connection(timeline);
+        connection.ends[0].qpn.reset();
+        connection.ways[1] = {};
+        connection.confidence = transport::Confidence::none;
+        connection.joined_by = transport::JoinedBy::nothing;
+        transport::Way& way = connection.ways[0];
+        way.packets = way.requests = way.open = 1;
+        way.completed = 0;
+        way.first_time = Instant{kSecond + i * kMillisecond};
+        way.last_time = Instant{kSecond + (together ? 2 * kSecond : i * kMillisecond)};
+    }
+}
+
+// CNPs to queue pair 1 of host 1, which is connected with host 2.
+inline transport::CnpStream& told_by(transport::Timeline& timeline, unsigned source) {
+    using namespace dissect;
+    transport::CnpStream& stream = timeline.congestion.notifications.emplace_back();
+    stream.flow = {host(source), host(1), Qpn{1}, {}};
+    stream.count = 40;
+    stream.first_frame = FrameIndex{20};
+    stream.last_frame = FrameIndex{90};
+    return stream;
+}
+
+// 257 requests of host 1 to host 2, each so long after the one before.
+inline void ask_often(transport::Timeline& timeline, transport::CmOutcome outcome, std::int64_t apart) {
+    using namespace dissect;
+    const transport::CmAttempt first = timeline.cm.attempts.at(0);
+    for (std::uint32_t i = 1; i <= 257; ++i) {
+        transport::CmAttempt& attempt = timeline.cm.attempts.emplace_back(first);
+        attempt.uid = i;
+        attempt.outcome = outcome;
+        if (outcome == transport::CmOutcome::rejected) attempt.rejection.emplace().reason = 8;
+        attempt.requested = Instant{kSecond + i * apart};
+        attempt.first_frame = attempt.last_frame = FrameIndex{100 + i};
+    }
+}
+
+// TCP beside a megabyte of RDMA, in eight intervals with marks.
+inline void lossy_beside(transport::Timeline& timeline, std::uint64_t tcp_bytes) {
+    using namespace dissect;
+    transport::LossyBeside& one = timeline.beside.emplace_back();
+    one.destination = host(2);
+    one.pcp = transport::kNoPcp;
+    one.dscp = 26;
+    one.intervals = one.shared = one.marks = 8;
+    one.tcp_bytes = tcp_bytes;
+    one.rdma_bytes = 1'000'000;
+    one.frames = {FrameIndex{7}, FrameIndex{8}};
+}
+
+}  // namespace qps::tests
