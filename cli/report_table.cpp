@@ -125,7 +125,7 @@ void append_quality(std::string& out, const CaptureQuality& quality) {
 std::uint64_t trouble(const Connection& connection) {
     constexpr std::uint64_t kFatal = 1'000'000;  // worse than any number of retransmissions that is likely
     std::uint64_t sum = connection.failed ? kFatal : 0;
-    for (const Way& way : connection.ways) sum += way.retransmitted + way.sequence_naks + way.rnr_naks + kFatal * way.fatal_naks;
+    for (const Way& way : connection.ways) sum += way.incidents->retransmitted + way.incidents->sequence_naks + way.incidents->rnr_naks + kFatal * way.incidents->fatal_naks;
     return sum;
 }
 
@@ -133,10 +133,10 @@ std::string line_of(const Connection& connection) {
     const auto sum = [&](auto of) { return of(connection.ways[0]) + of(connection.ways[1]); };
     const std::string counts = Counts()
                                    .add_many(sum([](const Way& way) { return way.all_messages(); }), "message")
-                                   .add(sum([](const Way& way) { return way.retransmitted; }), "retransmitted")
-                                   .add_many(sum([](const Way& way) { return way.sequence_naks; }), "sequence NAK")
-                                   .add_many(sum([](const Way& way) { return way.rnr_naks; }), "RNR NAK")
-                                   .add_many(sum([](const Way& way) { return way.fatal_naks; }), "fatal NAK")
+                                   .add(sum([](const Way& way) { return way.incidents->retransmitted; }), "retransmitted")
+                                   .add_many(sum([](const Way& way) { return way.incidents->sequence_naks; }), "sequence NAK")
+                                   .add_many(sum([](const Way& way) { return way.incidents->rnr_naks; }), "RNR NAK")
+                                   .add_many(sum([](const Way& way) { return way.incidents->fatal_naks; }), "fatal NAK")
                                    .text();
     return fmt::format("#{} {} {}, {}{}{}", std::to_underlying(connection.uid), service_name(connection.service), ends_text(connection),
                        bytes_text(connection.bytes()), counts.empty() ? "" : ", ", counts);

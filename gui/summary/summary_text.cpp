@@ -99,7 +99,7 @@ QString unlessZero(std::uint64_t count) { return count == 0 ? QString() : number
 QString connectionRow(const ConnectionRow& of, const QPalette& palette, const Names* names) {
     const Connection& connection = of.connection;
     const auto uid = std::to_underlying(connection.uid);
-    const auto naks = both(connection, [](const Way& way) { return way.sequence_naks + way.rnr_naks + way.fatal_naks; });
+    const auto naks = both(connection, [](const Way& way) { return way.incidents->sequence_naks + way.incidents->rnr_naks + way.incidents->fatal_naks; });
     const QString speaks = of.ulp == nullptr ? QString() : QStringLiteral(" ") + escaped(spoken_text(*of.ulp));
     QString state = escaped(state_of(of));
     if (tone_of(of) == Tone::error) state = toned(state, textColor(Severity::error, palette));
@@ -108,7 +108,7 @@ QString connectionRow(const ConnectionRow& of, const QPalette& palette, const Na
                     QStringLiteral(" %1 %2").arg(escaped(service_name(connection.service)), endsText(names, connection).toHtmlEscaped()) + speaks,
                 false) +
            cell(shown(bytes_text(connection.bytes()))) + cell(number(both(connection, [](const Way& way) { return way.all_messages(); }))) +
-           cell(unlessZero(both(connection, [](const Way& way) { return way.retransmitted; }))) + cell(unlessZero(naks)) +
+           cell(unlessZero(both(connection, [](const Way& way) { return way.incidents->retransmitted; }))) + cell(unlessZero(naks)) +
            cell(state, false) + QStringLiteral("</tr>");
 }
 

@@ -15,7 +15,7 @@ namespace qps::tests {
 
 template <class T, std::size_t kMost>
 void add(transport::FewValues<T, kMost>& values, T value, unsigned packets) {
-    for (unsigned i = 0; i < packets; ++i) values.add(value);
+    values.add(value, packets);
 }
 
 // 200 packets each way: requests of end a and their answers, over one second.
@@ -83,7 +83,7 @@ inline transport::Recovery& add_recovery(transport::Timeline& timeline, transpor
     episode.connection = timeline.connections.at(0).uid;
     episode.kind = kind;
     episode.end = end;
-    if (end == transport::RecoveryEnd::gave_up) timeline.connections[0].ways[0].abandoned = 1;
+    if (end == transport::RecoveryEnd::gave_up) timeline.connections[0].ways[0].incidents.made().abandoned = 1;
     episode.psn = Psn(1000);
     episode.lost = 1;
     if (kind == transport::RecoveryKind::sequence_nak) episode.cause = transport::NakCause::lost_before_tap;
@@ -98,7 +98,7 @@ inline transport::Recovery& add_recovery(transport::Timeline& timeline, transpor
     episode.time.end_at(Instant{4 * kMillisecond});
     episode.waited = Duration{2 * kMillisecond};
     episode.longest_wait = Duration{kMillisecond};
-    transport::RecoverySum& sum = timeline.connections[0].ways[0].recovery(kind);
+    transport::RecoverySum& sum = timeline.connections[0].ways[0].incidents.made().recovery(kind);
     ++sum.episodes;
     sum.triggers += episode.triggers;
     sum.resent += episode.resent;

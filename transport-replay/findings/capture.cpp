@@ -33,14 +33,14 @@ Missing missing(const Timeline& timeline) {
     for (const Connection& connection : timeline.connections) {
         std::uint64_t tap = 0, undecided = 0;
         // Where answers cannot be read, nobody knows what was due.
-        const bool readable = connection.ways[0].unread_answers + connection.ways[1].unread_answers == 0;
+        const bool readable = connection.ways[0].incidents->unread_answers + connection.ways[1].incidents->unread_answers == 0;
         if (!readable) continue;
         for (const Way& way : connection.ways) {
-            tap += way.gaps.tap + way.response_gaps.tap;
-            undecided += way.gaps.undecided + way.response_gaps.undecided;
+            tap += way.incidents->gaps.tap + way.incidents->response_gaps.tap;
+            undecided += way.incidents->gaps.undecided + way.incidents->response_gaps.undecided;
         }
         for (const Way& way : connection.ways)
-            for (const dissect::FrameIndex frame : way.frames(Oddity::gap)) {
+            for (const dissect::FrameIndex frame : way.incidents->frames(Oddity::gap)) {
                 if (tap != 0) add_evidence(found.draft_tap, frame);
                 if (undecided != 0) add_evidence(found.draft_undecided, frame);
             }
@@ -150,7 +150,7 @@ void capture_cut(const Timeline& timeline, const Emit& emit) {
         quality.unreadable == 0 ? "" : fmt::format("; {} of them lack the transport header", grouped(quality.unreadable));
     std::uint64_t unread = 0;
     for (const Connection& connection : timeline.connections)
-        for (const Way& way : connection.ways) unread += way.unread_answers;
+        for (const Way& way : connection.ways) unread += way.incidents->unread_answers;
     const std::string mute =
         unread == 0 ? "" : fmt::format("; {} cannot be read (AETH or READ length cut off), so that losses and timeouts of their connections "
                                        "are not judged",

@@ -108,11 +108,11 @@ void dscp_changes(const Timeline& timeline, const Emit& emit) {
             const auto& dscps = connection.way(end).dscps;
             if (dscps.one()) continue;
             std::string values;
-            std::uint64_t count = dscps.other_packets;
+            std::uint64_t count = dscps.other_packets();
             const auto most = most_of(dscps);
-            for (std::size_t i = 0; i < dscps.count; ++i) {
-                values += fmt::format("{}{} ({})", i == 0 ? "" : ", ", dscps.seen[i].value, counted(dscps.seen[i].packets, "packet"));
-                if (dscps.seen[i].value != *most) count += dscps.seen[i].packets;
+            for (std::size_t i = 0; i < dscps.size(); ++i) {
+                values += fmt::format("{}{} ({})", i == 0 ? "" : ", ", dscps[i].value, counted(dscps[i].packets, "packet"));
+                if (dscps[i].value != *most) count += dscps[i].packets;
             }
             emit({.party = Party::undecided,
                   .connection = connection.uid,

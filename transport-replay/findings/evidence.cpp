@@ -23,7 +23,7 @@ std::vector<Episodes> all_episodes(const Timeline& timeline) {
     for (const Connection& connection : timeline.connections)
         for (const End end : {End::a, End::b}) {
             // Why something was sent again only answers tell that can be read.
-            if (connection.way(end).recoveries.empty() || connection.way(other(end)).unread_answers != 0) continue;
+            if (connection.way(end).incidents->recoveries.empty() || connection.way(other(end)).incidents->unread_answers != 0) continue;
             const auto own = std::ranges::equal_range(episodes, Place{connection.uid, end}, {}, place_of);
             found.push_back({connection, end, {own.begin(), own.end()}});
         }
@@ -33,7 +33,7 @@ std::vector<Episodes> all_episodes(const Timeline& timeline) {
 std::vector<Case> cases(const Timeline& timeline, RecoveryKind kind) {
     std::vector<Case> found;
     for (Episodes& all : all_episodes(timeline)) {
-        const RecoverySum& sum = all.way().recovery(kind);
+        const RecoverySum& sum = all.way().incidents->recovery(kind);
         if (sum.episodes == 0) continue;
         std::erase_if(all.episodes, [&](const Recovery* episode) { return episode->kind != kind; });
         found.push_back({std::move(all), sum});

@@ -67,9 +67,11 @@ private:
 // The value of most packets; nothing of a way without packets.
 template <class T, std::size_t kMost>
 [[nodiscard]] std::optional<T> most_of(const FewValues<T, kMost>& values) {
-    if (values.count == 0) return {};
-    return std::ranges::max_element(values.seen.begin(), values.seen.begin() + values.count, {}, &FewValues<T, kMost>::Seen::packets)
-        ->value;
+    if (values.size() == 0) return {};
+    std::size_t most = 0;
+    for (std::size_t i = 1; i < values.size(); ++i)
+        if (values[i].packets > values[most].packets) most = i;
+    return values[most].value;
 }
 
 // The first frame of each way; 0 where nothing was seen of it.
@@ -83,7 +85,7 @@ inline void add_evidence(FindingDraft& draft, dissect::FrameIndex frame) {
 
 // How many answers an end gave.
 [[nodiscard]] constexpr std::uint64_t answers_of(const Way& way) {
-    return way.acks + way.sequence_naks + way.rnr_naks + way.fatal_naks + way.read_responses + way.atomic_responses + way.unread_answers;
+    return way.acks + way.incidents->sequence_naks + way.incidents->rnr_naks + way.incidents->fatal_naks + way.read_responses + way.atomic_responses + way.incidents->unread_answers;
 }
 
 }  // namespace qps::transport

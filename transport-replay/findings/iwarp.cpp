@@ -89,11 +89,11 @@ void iwarp_sent_again(const Timeline& timeline, const Emit& emit) {
     each(timeline, [&](const Stream& place) {
         for (const End end : {End::a, End::b}) {
             const Way& way = place.connection.way(end);
-            if (way.retransmitted == 0) continue;
+            if (way.incidents->retransmitted == 0) continue;
             emit({.party = Party::fabric,
                   .connection = place.connection.uid,
-                  .count = way.retransmitted,
-                  .summary = fmt::format("{} retransmitted {} of {} to {}.", place.from(end), way.retransmitted,
+                  .count = way.incidents->retransmitted,
+                  .summary = fmt::format("{} retransmitted {} of {} to {}.", place.from(end), way.incidents->retransmitted,
                                          counted(way.requests, "segment"), place.to(end)),
                   .advice = fmt::format("Look for drops between {} and {}: RDMA over TCP stalls on each of them.", place.from(end),
                                         place.from(other(end)))});

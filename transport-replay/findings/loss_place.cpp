@@ -10,7 +10,7 @@ namespace qps::transport {
 
 LossPlace::LossPlace(const Episodes& found, const std::vector<const Recovery*>& episodes, std::span<const CapturedHost> hosts)
     : from_(words::host(found.from())), to_(words::host(found.to())), hosts_(hosts),
-      unchecked_(found.way().intact + found.way().corrupt < found.way().packets) {
+      unchecked_(found.way().intact + found.way().incidents->corrupt < found.way().packets) {
     for (const Recovery* episode : episodes) switch (episode->cause) {
             case NakCause::corrupt: ++places_[{Kind::corrupt, episode->passed, episode->missed}]; break;
             case NakCause::lost_before_tap: ++places_[{Kind::before, episode->passed, episode->missed}]; break;

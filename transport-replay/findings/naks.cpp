@@ -106,15 +106,15 @@ void retransmission_undecided(const Timeline& timeline, const Emit& emit) {
 void lone_sequence_naks(const Timeline& timeline, const Emit& emit) {
     for (const Lone& lone : lone_answers(timeline)) {
         const Way& way = lone.way();
-        auto naks = way.frames(Oddity::sequence_nak);
+        auto naks = way.incidents->frames(Oddity::sequence_nak);
         if (naks.empty()) continue;  // none, or only behind RNR NAKs
         emit({.party = Party::fabric,
               .connection = lone.connection.uid,
               .packets = std::move(naks),
-              .count = way.sequence_naks,
+              .count = way.incidents->sequence_naks,
               .summary = fmt::format("{} sent {} to {}: requests did not arrive, or not in order; they were not captured, so what that "
                                      "cost cannot be judged.",
-                                     host(lone.from()), counted(way.sequence_naks, "sequence NAK"), who(lone.to())),
+                                     host(lone.from()), counted(way.incidents->sequence_naks, "sequence NAK"), who(lone.to())),
               .advice = fmt::format("Find the drops or the reordering on the way from {} to {} (out_of_sequence in `rdma statistic`, switch "
                                     "drop counters), and capture both directions.",
                                     host(lone.to()), host(lone.from()))});
@@ -124,15 +124,15 @@ void lone_sequence_naks(const Timeline& timeline, const Emit& emit) {
 void lone_rnr_naks(const Timeline& timeline, const Emit& emit) {
     for (const Lone& lone : lone_answers(timeline)) {
         const Way& way = lone.way();
-        if (way.rnr_naks == 0) continue;
-        const std::uint8_t code = way.rnr.timer.value_or(0) & 31U;
-        const std::string refused = way.rnr.longest == Duration{} ? "" : fmt::format("; one PSN was refused for {}", duration_text(way.rnr.longest));
+        if (way.incidents->rnr_naks == 0) continue;
+        const std::uint8_t code = way.incidents->rnr.timer.value_or(0) & 31U;
+        const std::string refused = way.incidents->rnr.longest == Duration{} ? "" : fmt::format("; one PSN was refused for {}", duration_text(way.incidents->rnr.longest));
         emit({.party = Party::responder,
               .connection = lone.connection.uid,
-              .packets = way.frames(Oddity::rnr_nak),
-              .count = way.rnr_naks,
+              .packets = way.incidents->frames(Oddity::rnr_nak),
+              .count = way.incidents->rnr_naks,
               .summary = fmt::format("{} had no receive posted for {}: {} with a timer of {} (code {}){}; the requests were not captured.",
-                                     host(lone.from()), who(lone.to()), counted(way.rnr_naks, "RNR NAK"),
+                                     host(lone.from()), who(lone.to()), counted(way.incidents->rnr_naks, "RNR NAK"),
                                      duration_text(Duration{dissect::kRnrTimer[code] * kRnrUnit}), code, refused),
               .advice = fmt::format("Post more receives on {} (deeper receive queue, SRQ with a limit event).", host(lone.from())),
               .severity = Severity::note});  // what it cost, or ended, the requests would show

@@ -36,7 +36,7 @@ std::map<Address, Sender> senders(const Timeline& timeline) {
     std::map<Address, Sender> found;  // of wrong ones only
     for (const Connection& connection : timeline.connections)
         for (const End end : {End::a, End::b})
-            if (connection.way(end).corrupt != 0) found[connection.end(end).address];
+            if (connection.way(end).incidents->corrupt != 0) found[connection.end(end).address];
     if (found.empty()) return found;
     for (const Connection& connection : timeline.connections)
         for (const End end : {End::a, End::b}) {
@@ -46,13 +46,13 @@ std::map<Address, Sender> senders(const Timeline& timeline) {
             if (place == found.end()) continue;
             Sender& sender = place->second;
             sender.packets += way.packets;
-            sender.corrupt += way.corrupt;
+            sender.corrupt += way.incidents->corrupt;
             sender.asked += back.requests;
             sender.deaf &= timeline.quality.only_heard(connection.end(end).address, connection.end(other(end)).address);
-            sender.answered += back.packets - std::min(back.packets, back.requests + back.corrupt);
-            sender.damaged += back.corrupt;
-            for (const dissect::FrameIndex frame : way.frames(Oddity::corrupt)) sender.frames.push_back(frame);
-            if (way.corrupt == 0 || sender.ways++ != 0) continue;
+            sender.answered += back.packets - std::min(back.packets, back.requests + back.incidents->corrupt);
+            sender.damaged += back.incidents->corrupt;
+            for (const dissect::FrameIndex frame : way.incidents->frames(Oddity::corrupt)) sender.frames.push_back(frame);
+            if (way.incidents->corrupt == 0 || sender.ways++ != 0) continue;
             sender.connection = connection.uid;
             sender.peer = host(connection.end(other(end)));
         }
@@ -165,18 +165,18 @@ void out_of_order(const Timeline& timeline, const Emit& emit) {
         for (const End end : {End::a, End::b}) {
             const Way& way = connection.way(end);
             const Way& back = connection.way(other(end));
-            if (back.unread_answers + way.unread_answers != 0) continue;  // a NAK may have asked for them
-            const Ordering& order = way.ordering();
+            if (back.incidents->unread_answers + way.incidents->unread_answers != 0) continue;  // a NAK may have asked for them
+            const Ordering& order = *way.incidents->ordering;
             const bool reported = order.naks_of(NakCause::late) + order.naks_of(NakCause::discarded_late) != 0;  // as reordered-not-lost
-            const std::uint64_t late = (reported ? 0 : std::max(way.gaps.reordered, order.overtaken)) + way.response_gaps.reordered;
+            const std::uint64_t late = (reported ? 0 : std::max(way.incidents->gaps.reordered, order.overtaken)) + way.incidents->response_gaps.reordered;
             if (late == 0) continue;
             // Without a complaint the receiver bears it (adaptive routing with out-of-order placement), or only the tap
             // saw them so.
             const std::uint64_t complaints =
-                way.response_gaps.reordered == 0 ? 0 : back.recovery(RecoveryKind::read_retry).triggers;
+                way.incidents->response_gaps.reordered == 0 ? 0 : back.incidents->recovery(RecoveryKind::read_retry).triggers;
             emit({.party = complaints != 0 ? Party::fabric : Party::undecided,
                   .connection = connection.uid,
-                  .packets = way.frames(Oddity::late),
+                  .packets = way.incidents->frames(Oddity::late),
                   .count = late,
                   .summary =
                       fmt::format("{} of {} from {} to {} arrived after packets sent later ({}), as seen at the tap; {} requested "
@@ -198,20 +198,20 @@ namespace {
 // many that came once, so that no second tap recorded a part of the capture.
 bool is_by_network(const Way& way) {
     constexpr std::uint64_t kMostPart = 4, kAlonePart = 2;
-    const Doubled& doubled = way.doubled;
+    const Doubled& doubled = way.incidents->doubled;
     return doubled.identified != 0 && doubled.identified * kMostPart <= way.requests && doubled.alone * kAlonePart >= doubled.identified;
 }
 
 FindingDraft undecided_copies(const Connection& connection, End end) {
     const Way& way = connection.way(end);
     const std::string sender = host(connection.end(end));
-    const bool sent_once = way.doubled.identified == way.duplicated;
+    const bool sent_once = way.incidents->doubled.identified == way.incidents->duplicated;
     return {.party = Party::undecided,
             .connection = connection.uid,
-            .packets = way.frames(Oddity::duplicated),
-            .count = way.duplicated,
-            .summary = fmt::format("{} of {} from {} to {} ({}) arrived twice: whether {} is undecided.", grouped(way.duplicated),
-                                   counted(way.requests, "request"), sender, who(connection.end(other(end))), share(way.duplicated, way.requests),
+            .packets = way.incidents->frames(Oddity::duplicated),
+            .count = way.incidents->duplicated,
+            .summary = fmt::format("{} of {} from {} to {} ({}) arrived twice: whether {} is undecided.", grouped(way.incidents->duplicated),
+                                   counted(way.requests, "request"), sender, who(connection.end(other(end))), share(way.incidents->duplicated, way.requests),
                                    sent_once ? "the network doubled them or a second tap recorded them"
                                              : fmt::format("the network or the capture doubled them or {} retransmitted them", sender)),
             .advice = fmt::format("Compare with duplicate_request of {} (`rdma statistic`): it counts what arrived there twice, not what was recorded "
@@ -228,16 +228,16 @@ void duplicated(const Timeline& timeline, const Emit& emit) {
         if (connection.service == dissect::Service::uet) continue;  // who doubled its packets nothing tells
         for (const End end : {End::a, End::b}) {
             const Way& way = connection.way(end);
-            if (way.duplicated == 0) continue;
+            if (way.incidents->duplicated == 0) continue;
             if (!is_by_network(way)) {
                 emit(undecided_copies(connection, end));
                 continue;
             }
-            const std::uint64_t copies = way.doubled.identified;
+            const std::uint64_t copies = way.incidents->doubled.identified;
             emit(
                 {.party = Party::fabric,
                  .connection = connection.uid,
-                 .packets = way.frames(Oddity::duplicated),
+                 .packets = way.incidents->frames(Oddity::duplicated),
                  .count = copies,
                  .summary = fmt::format("{} of {} from {} to {} ({}) arrived twice with identical bytes: not {} but a device on the path "
                                         "duplicated them.",

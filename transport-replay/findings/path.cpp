@@ -58,7 +58,7 @@ void link_local_gid(const Timeline& timeline, const Emit& emit) {
         if (!link_local(connection.ends[0].address) && !link_local(connection.ends[1].address)) continue;
         // A capture of one direction is no proof of silence; somebody who sends again is.
         const bool silent = connection.reliable() && connection.one_way() &&
-                            connection.ways[connection.ways[0].packets != 0 ? 0 : 1].recovery(RecoveryKind::timeout).episodes != 0;
+                            connection.ways[connection.ways[0].packets != 0 ? 0 : 1].incidents->recovery(RecoveryKind::timeout).episodes != 0;
         unanswered += silent ? 1 : 0;
         add_evidence(draft, connection.first_frame());
         if (count++ == 0 || (silent && unanswered == 1))

@@ -59,7 +59,7 @@ RecoverySum without(const Episodes& found, RecoverySum sum, const std::vector<co
 bool asked_for(const Recovery& episode) { return episode.nak || episode.kind == RecoveryKind::sequence_nak; }
 bool gave_up(const Recovery& episode) { return episode.end == RecoveryEnd::gave_up; }
 // Who has an answer to everything did not give up, however a episode looks.
-bool all_answered(const Way& way) { return way.open + way.failed + way.abandoned == 0; }
+bool all_answered(const Way& way) { return way.open + way.incidents->failed + way.incidents->abandoned == 0; }
 
 std::optional<Duration> shortest(const std::vector<const Recovery*>& episodes) {
     std::optional<Duration> least;
@@ -79,9 +79,9 @@ std::uint64_t agreeing(const std::vector<const Recovery*>& episodes, Duration in
 
 // "local ACK timeout exponent 14, 67.11 ms: 4 waits agree on it", "local ACK timeout exponent 15 to 17".
 std::string exponent_text(const Way& way, const std::vector<const Recovery*>& episodes, Duration interval) {
-    if (way.ack_timer)
-        return fmt::format("local ACK timeout exponent {}, {}: {} waits agree on it", way.ack_timer->exponent,
-                           duration_text(ack_timeout_of(way.ack_timer->exponent)), way.ack_timer->waits);
+    if (way.incidents->ack_timer)
+        return fmt::format("local ACK timeout exponent {}, {}: {} waits agree on it", way.incidents->ack_timer->exponent,
+                           duration_text(ack_timeout_of(way.incidents->ack_timer->exponent)), way.incidents->ack_timer->waits);
     const auto exponents = timeout_exponents(interval);
     if (!exponents || agreeing(episodes, interval) < 2) return {};
     const auto [least, most] = *exponents;
@@ -131,8 +131,8 @@ Silence silence(const Case& found, bool answered, const Heard& heard) {
                 fmt::format("Look for a process that died on {}, a link that flapped or a switch that drops this flow (`rdma statistic`, "
                             "`ethtool -S`); raise NCCL_IB_TIMEOUT or the queue pair's timeout only to survive short outages.",
                             to)};
-    if (found.answers().cnps != 0)
-        return {Party::undecided, fmt::format("{} answered with {} alone: requests reached it", to, counted(found.answers().cnps, "CNP")),
+    if (found.answers().incidents->cnps != 0)
+        return {Party::undecided, fmt::format("{} answered with {} alone: requests reached it", to, counted(found.answers().incidents->cnps, "CNP")),
                 fmt::format("Check that the tap sees the ACKs of {} (they may take another path), then that the queue pair on it is in RTR or "
                             "RTS and expects this peer (`rdma resource show qp`).",
                             to)};
@@ -262,7 +262,7 @@ void sequence_losses(const Timeline& timeline, bool selective, const Emit& emit)
     const auto is_sequence = [](const Recovery& episode) { return episode.kind == RecoveryKind::sequence_nak; };
     for (const Episodes& all : all_episodes(timeline)) {
         const Episodes found{all.connection, all.requester, kept(all, is_sequence)};
-        const RecoverySum sum = without(found, found.way().recovery(RecoveryKind::sequence_nak),
+        const RecoverySum sum = without(found, found.way().incidents->recovery(RecoveryKind::sequence_nak),
                                         kept(found, [&](const Recovery& episode) { return !counts(episode); }));
         const std::uint64_t heeded = kept(found, counts).size();
         const auto episodes = kept(all, counts);
@@ -283,7 +283,7 @@ void sequence_losses(const Timeline& timeline, bool selective, const Emit& emit)
         else if (sum.episodes != events) price = fmt::format("after {} of them {}", sum.episodes, price);
         if (ignored != 0) price += fmt::format("; {} ended in an ACK timeout", ignored);
         if (undecided != 0) price += fmt::format("; {} undecided", undecided);
-        const std::uint64_t corrupt = found.way().corrupt;
+        const std::uint64_t corrupt = found.way().incidents->corrupt;
         const std::string bad = corrupt == 0 ? "" : fmt::format(", {} with a wrong ICRC", counted(corrupt, "packet"));
         emit({.party = Party::fabric,
               .connection = found.connection.uid,
@@ -371,7 +371,7 @@ void ack_timeout(const Timeline& timeline, const Emit& emit) {
         if (sum.episodes == 0) continue;
         const auto episodes = kept(found, [&](const Recovery& episode) { return !other(episode); });
         const bool answered = !episodes.empty() && std::ranges::all_of(episodes, &Recovery::answered);
-        const bool lost = found.way().gaps.network != 0 || found.answers().response_gaps.network != 0 || answered;
+        const bool lost = found.way().incidents->gaps.network != 0 || found.answers().incidents->response_gaps.network != 0 || answered;
         Silence why{
             lost ? Party::fabric : Party::undecided,
             {},
@@ -451,10 +451,10 @@ void read_response_lost(const Timeline& timeline, const Emit& emit) {
     const bool lacking = recorder_lost_packets(timeline);
     for (const Case& found : cases(timeline, RecoveryKind::read_retry)) {
         const std::uint64_t partial = rests_of_reads(found.episodes);
-        const Gaps& gaps = found.answers().response_gaps;
+        const Gaps& gaps = found.answers().incidents->response_gaps;
         const bool missed = gaps.network + gaps.reordered != 0;
         // Where the tap missed packets of this connection, a READ of its own can look like the rest of one before it.
-        const Gaps& requests = found.way().gaps;
+        const Gaps& requests = found.way().incidents->gaps;
         const bool unsure = (!missed && gaps.tap + gaps.undecided + requests.tap + requests.undecided != 0) || (lacking && partial == 0);
         std::string seen = gaps.network != 0 ? fmt::format("; {} had not passed this tap by then", counted(gaps.network, "response packet")) : "";
         if (gaps.reordered != 0) seen += fmt::format("; {} passed it late", counted(gaps.reordered, "response packet"));

@@ -258,7 +258,7 @@ void requests_unanswered(const Timeline& timeline, const Emit& emit) {
     for (const Connection& connection : timeline.connections)
         for (const End end : {End::a, End::b}) {
             const Way& way = connection.way(end);
-            if (connection.way(other(end)).unread_answers != 0) continue;  // they may be among those
+            if (connection.way(other(end)).incidents->unread_answers != 0) continue;  // they may be among those
             if (way.open == 0 || !connection.reliable() || connection.one_way() || connection.released || connection.failed) continue;
             const dissect::Duration silent = *timeline.last - connection.last_time();
             if (silent < kPatience || std::ranges::binary_search(over, connection.uid)) continue;

@@ -47,7 +47,7 @@ Cost cost_of(const std::vector<const Recovery*>& episodes) {
 
 void reordered_not_lost(const Timeline& timeline, const Emit& emit) {
     for (const Episodes& found : all_episodes(timeline)) {
-        const Ordering& ordering = found.way().ordering();
+        const Ordering& ordering = *found.way().incidents->ordering;
         const std::uint64_t naks = naks_of_order(ordering);
         if (naks == 0) continue;
         const std::string from = host(found.from()), to = who(found.to());
@@ -67,7 +67,7 @@ void reordered_not_lost(const Timeline& timeline, const Emit& emit) {
                                                    : fmt::format("{} ({}) {} retransmitted for them", counted(cost.resent, "packet"),
                                                                  bytes_text(cost.bytes), cost.resent == 1 ? "was" : "were");
         FindingDraft draft{.party = Party::fabric, .connection = found.connection.uid, .packets = cost.packets, .count = naks};
-        for (const dissect::FrameIndex frame : found.way().frames(Oddity::late)) add_evidence(draft, frame);
+        for (const dissect::FrameIndex frame : found.way().incidents->frames(Oddity::late)) add_evidence(draft, frame);
         const bool discarded = ordering.naks_of(NakCause::discarded_late) != 0;
         draft.summary = fmt::format("{}; {} sent {} of packets that were late{} and not lost; {}, which stalled {}.", order, host(found.to()),
                                     counted(naks, "sequence NAK"), discarded ? ", or discarded behind late ones," : "", price,

@@ -178,14 +178,14 @@ void psns_guessed(const Timeline& timeline, const Emit& emit) {
     for (const Connection& connection : timeline.connections)
         for (const End end : {End::a, End::b}) {
             const Way& way = connection.way(end);
-            if (way.psn_returns < kFewestReturns) continue;
+            if (way.incidents->psn_returns < kFewestReturns) continue;
             const std::string from = host(connection.end(end)), to = who(connection.end(other(end)));
             emit({.party = Party::undecided,
                   .connection = connection.uid,
-                  .packets = way.frames(Oddity::stray),
-                  .count = way.psn_returns,
+                  .packets = way.incidents->frames(Oddity::stray),
+                  .count = way.incidents->psn_returns,
                   .summary = fmt::format("{} the PSNs of {} to {} left their sequence by more than {} and came back to it within a second: packets of two senders.",
-                                         times(way.psn_returns), from, to, grouped(kFarPsn)),
+                                         times(way.incidents->psn_returns), from, to, grouped(kFarPsn)),
                   .advice = fmt::format("Compare source MAC, TTL and UDP port of these packets with the others of {}: who does not know the PSNs is not the "
                                         "one that is connected (two tenants with the same addresses at one tap look alike).",
                                         from)});

@@ -166,7 +166,7 @@ bool answers_elsewhere(const Timeline& timeline, const Connection& connection, c
 
 // As answers and later packets prove: one of those packets may have been the answer to a request.
 bool lacks_packets(const Connection& connection) {
-    return std::ranges::any_of(connection.ways, [](const Way& way) { return way.gaps.tap + way.gaps.undecided != 0; });
+    return std::ranges::any_of(connection.ways, [](const Way& way) { return way.incidents->gaps.tap + way.incidents->gaps.undecided != 0; });
 }
 
 }  // namespace

@@ -59,14 +59,14 @@ NackKind kind_of(std::uint8_t code) {
 void uet_retransmitted(const Timeline& timeline, const Emit& emit) {
     each_sender(timeline, [&](const Context& place, End end, const UetWay& way) {
         const Way& sender = place.connection.way(end);
-        if (sender.retransmitted == 0) return;
+        if (sender.incidents->retransmitted == 0) return;
         const bool answers_seen = place.connection.way(other(end)).packets != 0;
-        const bool all_trimmed = way.after_trimming == sender.retransmitted;
-        const bool all_needless = way.needless == sender.retransmitted;
+        const bool all_trimmed = way.after_trimming == sender.incidents->retransmitted;
+        const bool all_needless = way.needless == sender.incidents->retransmitted;
         // The receiver had them, and said so; NACKs of a loss say that it had not.
-        const bool all_refused = way.after_nack == sender.retransmitted && way.after_trimming == 0 &&
+        const bool all_refused = way.after_nack == sender.incidents->retransmitted && way.after_trimming == 0 &&
                                  std::ranges::all_of(way.nacks, [](const UetCode& nack) { return kind_of(nack.code) == NackKind::resources; });
-        const std::uint64_t sent = sender.requests - std::min(sender.requests, sender.duplicated);  // what two taps recorded is one
+        const std::uint64_t sent = sender.requests - std::min(sender.requests, sender.incidents->duplicated);  // what two taps recorded is one
         std::string details;
         const auto add = [&](std::uint64_t count, std::string_view what) {
             if (count != 0) details += fmt::format("{}{} {}", details.empty() ? ": " : ", ", count, what);
@@ -82,8 +82,8 @@ void uet_retransmitted(const Timeline& timeline, const Emit& emit) {
                                       : Party::fabric,
               .connection = place.connection.uid,
               .packets = way.resent_frames,
-              .count = sender.retransmitted,
-              .summary = fmt::format("{} retransmitted {} of {} to {}{}.", place.from(end), sender.retransmitted,
+              .count = sender.incidents->retransmitted,
+              .summary = fmt::format("{} retransmitted {} of {} to {}{}.", place.from(end), sender.incidents->retransmitted,
                                      counted(sent, "packet"), place.to(end), details),
               .advice = !answers_seen  ? fmt::format("Capture both directions: without the answers of {} nobody can say why.", place.to(end))
                         : all_trimmed  ? "Look for the congested switch port that trims packets which it cannot queue."

@@ -58,7 +58,7 @@ void IwarpConnection::count(const Observation& observation, const TcpSegmentView
     sender.last_frame = observation.frame;
     sender.dscps.add(observation.dscp);
     sender.pcps.add(observation.pcp);
-    if (observation.congestion_experienced) ++sender.congestion_experienced;
+    if (observation.congestion_experienced) ++sender.incidents.made().congestion_experienced;
     if (segment.length > 0) ++sender.requests;
     else if (segment.has_ack && !segment.syn && !segment.fin) ++sender.acks;
     if (segment.fin || segment.reset) connection.released = true;
@@ -160,18 +160,18 @@ void IwarpConnection::note_arrival(TcpArrival arrival, const Observation& observ
         case TcpArrival::late:
             record.arrival = Arrival::late;
             if (asked && !overtaken) break;
-            sender.note(Oddity::late, observation.frame);
+            sender.incidents.made().note(Oddity::late, observation.frame);
             return;
         case TcpArrival::repeated:
             if (segment.length <= kKeepAlive) return;
             record.arrival = Arrival::repeated;
             if (!overtaken) break;
-            sender.note(Oddity::late, observation.frame);  // what was sent again for it came first
+            sender.incidents.made().note(Oddity::late, observation.frame);  // what was sent again for it came first
             return;
     }
     record.retransmission = true;
-    ++sender.retransmitted;
-    sender.retransmitted_bytes += observation.wire_length;
+    ++sender.incidents.made().retransmitted;
+    sender.incidents.made().retransmitted_bytes += observation.wire_length;
     messages_.resent(from, segment.seq, segment.length);
 }
 

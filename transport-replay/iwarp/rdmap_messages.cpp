@@ -247,7 +247,7 @@ void RdmapMessages::take_read_response(const At& at) {
     const DdpSegment& segment = at.segment;
     const auto found = find_read(requester, segment, at.fpdu.last_frame);
     if (found == asked.end()) {
-        ++totals.unmatched;
+        ++totals.incidents.made().unmatched;
         at.record.unmatched = true;
         return;
     }
@@ -269,7 +269,7 @@ void RdmapMessages::take_atomic_response(const At& at) {
     const auto waits = [&](const Asked& one) { return one.sent.message.atomic && one.identifier == response->identifier; };
     const auto found = std::ranges::find_if(asked, waits);
     if (found == asked.end()) {
-        ++totals.unmatched;
+        ++totals.incidents.made().unmatched;
         at.record.unmatched = true;
         return;
     }

@@ -37,8 +37,8 @@ Fits fits_of(Complaint complaint, const Timeline& timeline) {
             if (const std::uint64_t number = of(connection.ways[0]) + of(connection.ways[1]); number != 0) fits[connection.uid] = number;
     };
     switch (complaint) {
-        case Complaint::retries_exceeded: count([](const Way& way) { return way.recovery(RecoveryKind::timeout).triggers; }); break;
-        case Complaint::rnr_retries_exceeded: count([](const Way& way) { return way.rnr_naks; }); break;
+        case Complaint::retries_exceeded: count([](const Way& way) { return way.incidents->recovery(RecoveryKind::timeout).triggers; }); break;
+        case Complaint::rnr_retries_exceeded: count([](const Way& way) { return way.incidents->rnr_naks; }); break;
         case Complaint::remote_access:
         case Complaint::remote_invalid_request:
         case Complaint::remote_operation:

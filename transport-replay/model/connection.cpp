@@ -31,12 +31,12 @@ Duration DurationSummary::mean() const {
     return count == 0 ? Duration{} : Duration{std::to_underlying(sum) / static_cast<std::int64_t>(count)};
 }
 
-RecoverySum& Way::recovery(RecoveryKind kind) {
+RecoverySum& Incidents::recovery(RecoveryKind kind) {
     if (recoveries.empty()) recoveries.resize(kRecoveryKindNames.size());
     return recoveries[static_cast<std::size_t>(kind)];
 }
 
-const RecoverySum& Way::recovery(RecoveryKind kind) const {
+const RecoverySum& Incidents::recovery(RecoveryKind kind) const {
     static constexpr RecoverySum kNone;
     return recoveries.empty() ? kNone : recoveries[static_cast<std::size_t>(kind)];
 }
@@ -59,21 +59,11 @@ void RnrNaks::add(Psn refused, Instant time, std::uint8_t code) {
     longest = std::max(longest, time - first);
 }
 
-Ordering& Way::ordering() {
-    if (orderings.empty()) orderings.resize(1);
-    return orderings.front();
-}
-
-const Ordering& Way::ordering() const {
-    static constexpr Ordering kNone;
-    return orderings.empty() ? kNone : orderings.front();
-}
-
-void Way::note(Oddity oddity, FrameIndex frame) {
+void Incidents::note(Oddity oddity, FrameIndex frame) {
     if (std::ranges::count(odd, oddity, &Odd::oddity) < static_cast<std::ptrdiff_t>(kMostOdd)) odd.push_back({oddity, frame});
 }
 
-std::vector<FrameIndex> Way::frames(Oddity oddity) const {
+std::vector<FrameIndex> Incidents::frames(Oddity oddity) const {
     std::vector<FrameIndex> found;
     for (const Odd& one : odd)
         if (one.oddity == oddity) found.push_back(one.frame);

@@ -6,7 +6,9 @@
 
 #include <transport-replay/model/message.hpp>
 #include <transport-replay/model/ordering.hpp>
+#include <transport-replay/model/seldom.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -102,26 +104,43 @@ struct AckTimer {
     std::uint32_t waits = 0;  // that agree on it
 };
 
-// Values that should be one: the first few, and how many packets had others.
+// Values that should be one: the first few, and how many packets had others. Most have one.
 template <class T, std::size_t kMost = 4>
-struct FewValues {
+class FewValues {
+public:
     struct Seen {
         T value{};
         std::uint32_t packets = 0;  // stays at its greatest value
     };
-    std::array<Seen, kMost> seen{};
-    std::uint32_t count = 0;          // of those in use
-    std::uint32_t other_packets = 0;  // of values past kMost
-    void add(T value) {
-        for (std::size_t i = 0; i < count; ++i)
-            if (seen[i].value == value) {
-                if (seen[i].packets != UINT32_MAX) ++seen[i].packets;
-                return;
-            }
-        if (count < kMost) seen[count++] = {value, 1};
-        else if (other_packets != UINT32_MAX) ++other_packets;
+    void add(T value, std::uint32_t packets = 1) {
+        if (packets == 0) return;
+        if (first_.packets == 0) first_ = {value, packets};
+        else if (first_.value == value) raise(first_.packets, packets);
+        else add_other(value, packets);
     }
-    [[nodiscard]] bool one() const { return count <= 1 && other_packets == 0; }
+    [[nodiscard]] std::size_t size() const { return first_.packets == 0 ? 0 : 1 + others_->count; }
+    [[nodiscard]] const Seen& operator[](std::size_t at) const { return at == 0 ? first_ : others_->seen[at - 1]; }  // below size()
+    [[nodiscard]] std::uint32_t other_packets() const { return others_->packets; }                                   // of values past kMost
+    [[nodiscard]] bool one() const { return !others_.there(); }  // at most
+
+private:
+    friend struct PrivateMembers;  // parts/private_members.hpp
+    struct Others {
+        std::array<Seen, kMost - 1> seen{};
+        std::uint32_t count = 0;
+        std::uint32_t packets = 0;
+    };
+    static void raise(std::uint32_t& sum, std::uint32_t by) { sum += std::min(by, UINT32_MAX - sum); }
+    void add_other(T value, std::uint32_t packets) {
+        Others& others = others_.made();
+        for (std::uint32_t i = 0; i < others.count; ++i)
+            if (others.seen[i].value == value) return raise(others.seen[i].packets, packets);
+        if (others.count < others.seen.size()) others.seen[others.count++] = {value, packets};
+        else raise(others.packets, packets);
+    }
+
+    Seen first_;
+    Seldom<Others> others_;
 };
 
 // A PSN this far from what is expected is no loss, but a queue pair that began anew. A fast port sends so many packets
@@ -154,35 +173,24 @@ struct Doubled {
     }
 };
 
-// What one end sent, and what became of its requests.
-struct Way {
-    std::uint64_t packets = 0;
-    std::uint64_t bytes = 0;  // on the wire
-    dissect::Instant first_time{};
-    dissect::Instant last_time{};
-    dissect::FrameIndex first_frame{};  // 0: nothing seen of this way
-    dissect::FrameIndex last_frame{};
+// What happened to a way that nothing happens to where all is well.
+struct Incidents {
     std::uint64_t corrupt = 0;  // ICRC wrong: the receiver dropped them
-    std::uint64_t intact = 0;   // ICRC right
     std::uint64_t congestion_experienced = 0;
     std::uint64_t cnps = 0;  // that it sent, to slow the other end down
 
-    std::uint64_t requests = 0;             // packets
-    std::uint64_t retransmitted = 0;        // of those: PSN had been on the wire before
+    std::uint64_t retransmitted = 0;        // requests: PSN had been on the wire before
     std::uint64_t duplicated = 0;           // of those: the network or the capture doubled a packet, the requester most likely did not
     Doubled doubled;                        // of those: the requester did not
     std::uint64_t already_answered = 0;     // of those: the answer had been on the wire before
     std::uint64_t partial_reads = 0;        // READs that ask for the rest of an earlier one; not retransmitted: their PSN is new
     std::uint64_t retransmitted_bytes = 0;  // on the wire
 
-    std::uint64_t acks = 0;  // answers that this end gave to the other's requests
-    std::uint64_t sequence_naks = 0;
+    std::uint64_t sequence_naks = 0;  // answers that this end gave to the other's requests
     std::uint64_t rnr_naks = 0;
     RnrNaks rnr;
     std::uint64_t fatal_naks = 0;
-    std::uint64_t read_responses = 0;
-    std::uint64_t atomic_responses = 0;
-    std::uint64_t unmatched = 0;  // answers that no request waits for
+    std::uint64_t unmatched = 0;       // answers that no request waits for
     std::uint64_t unread_answers = 0;  // whose AETH the capture cut off (ACK or NAK, nobody knows), or of READs whose length it cut off
     std::uint64_t implied_naks = 0;
 
@@ -191,41 +199,58 @@ struct Way {
     std::vector<RecoverySum> recoveries;  // by kind; empty: none began
     [[nodiscard]] RecoverySum& recovery(RecoveryKind kind);
     [[nodiscard]] const RecoverySum& recovery(RecoveryKind kind) const;
-    std::vector<Ordering> orderings;  // one; none where its requests passed in order, and no NAK asked for any
-    [[nodiscard]] Ordering& ordering();
-    [[nodiscard]] const Ordering& ordering() const;
-    [[nodiscard]] bool reorders() const { return ordering().overtaken != 0 || ordering().strays; }  // its path may
+    Seldom<Ordering> ordering;          // there where its requests passed out of order, or a NAK asked for any
     std::uint64_t spurious = 0;         // timeouts after which it showed that nothing had been lost
     std::optional<AckTimer> ack_timer;  // nothing where too few waits agree
 
-    std::array<std::uint64_t, kMessageKindNames.size()> messages{};  // distinct ones
-    [[nodiscard]] std::uint64_t messages_of(MessageKind kind) const { return messages[static_cast<std::size_t>(kind)]; }
-    [[nodiscard]] std::uint64_t all_messages() const;
-    std::uint64_t message_bytes = 0;  // payload, each byte once
-    std::uint64_t completed = 0;
-    std::uint64_t failed = 0;
+    std::uint64_t failed = 0;  // messages
     std::uint64_t abandoned = 0;
-    std::uint64_t open = 0;
-    DurationSummary latency;          // first request packet to completion
-    std::uint32_t path_mtu = 0;       // bytes: the longest payload of a FIRST or MIDDLE that it sent; 0: none
-    std::uint32_t first_psn = 0;      // of its requests
-    std::uint32_t most_reads = 0;     // READs and ATOMICs outstanding at once
-    std::uint32_t psn_returns = 0;    // how often its PSNs went far away (kFarPsn), and came back soon to where they were
-    std::uint64_t reads_at_most = 0;  // how often it had that many
+    std::uint32_t psn_returns = 0;  // how often its PSNs went far away (kFarPsn), and came back soon to where they were
 
     struct Odd {
         Oddity oddity{};
         dissect::FrameIndex frame{};
     };
     static constexpr std::size_t kMostOdd = 8;  // frames kept of each
-    std::vector<Odd> odd;                       // the first of each, in order; empty for most ways
+    std::vector<Odd> odd;                       // the first of each, in order
     void note(Oddity oddity, dissect::FrameIndex frame);
     [[nodiscard]] std::vector<dissect::FrameIndex> frames(Oddity oddity) const;
+};
 
+// What one end sent, and what became of its requests. There are two of every connection, so what few have stands in `incidents`.
+struct Way {
+    std::uint64_t packets = 0;
+    std::uint64_t bytes = 0;  // on the wire
+    dissect::Instant last_time{};
+    dissect::FrameIndex last_frame{};
+    std::uint64_t intact = 0;    // ICRC right
+    std::uint64_t requests = 0;  // packets
+    std::uint64_t acks = 0;      // answers that this end gave to the other's requests
+    std::uint64_t read_responses = 0;
+
+    std::array<std::uint64_t, kMessageKindNames.size()> messages{};  // distinct ones
+    [[nodiscard]] std::uint64_t messages_of(MessageKind kind) const { return messages[static_cast<std::size_t>(kind)]; }
+    [[nodiscard]] std::uint64_t all_messages() const;
+    std::uint64_t message_bytes = 0;  // payload, each byte once
+
+    std::uint64_t completed = 0;
+    DurationSummary latency;  // first request packet to completion
+    std::uint64_t open = 0;
+    std::uint32_t path_mtu = 0;   // bytes: the longest payload of a FIRST or MIDDLE that it sent; 0: none
+    std::uint32_t first_psn = 0;  // of its requests
+    Seldom<Incidents> incidents;
+
+    dissect::Instant first_time{};
+    dissect::FrameIndex first_frame{};  // 0: nothing seen of this way
+    std::uint64_t atomic_responses = 0;
+    std::uint64_t reads_at_most = 0;  // how often it had the most READs and ATOMICs outstanding
+    std::uint32_t most_reads = 0;     // so many at once
     FewValues<dissect::Pkey, 2> pkeys;
     FewValues<std::uint8_t> dscps;
     FewValues<std::uint8_t> pcps;  // kNoPcp: without a VLAN tag
     FewValues<std::uint16_t> udp_ports;
+
+    [[nodiscard]] bool reorders() const { return incidents->ordering->overtaken != 0 || incidents->ordering->strays; }  // its path may
 };
 
 struct Endpoint {

@@ -7,15 +7,15 @@ void Totals::add(const Connection& connection) {
         const Way& way = connection.way(end);
         for (std::size_t kind = 0; kind < messages.size(); ++kind) messages[kind] += way.messages[kind];
         message_bytes += way.message_bytes;
-        retransmitted_packets += way.retransmitted;
+        retransmitted_packets += way.incidents->retransmitted;
         // Of Ultra Ethernet nothing tells who doubled them.
-        if (connection.service != dissect::Service::uet) duplicated_packets += way.duplicated;
-        sequence_naks += way.sequence_naks;
-        rnr_naks += way.rnr_naks;
-        fatal_naks += way.fatal_naks;
+        if (connection.service != dissect::Service::uet) duplicated_packets += way.incidents->duplicated;
+        sequence_naks += way.incidents->sequence_naks;
+        rnr_naks += way.incidents->rnr_naks;
+        fatal_naks += way.incidents->fatal_naks;
         acks += way.acks;
-        const bool known = connection.way(other(end)).unread_answers == 0;  // else it may have been a NAK
-        if (known) timeouts += way.recovery(RecoveryKind::timeout).triggers;
+        const bool known = connection.way(other(end)).incidents->unread_answers == 0;  // else it may have been a NAK
+        if (known) timeouts += way.incidents->recovery(RecoveryKind::timeout).triggers;
     }
 }
 

@@ -19,7 +19,7 @@ constexpr std::uint8_t kSent = 1, kAgain = 2, kRefused = 4;
 // A requester whose packets were lost or sent again: what a picture of PSNs is for.
 bool is_eventful(const Connection& connection, End end) {
     const Way& way = connection.way(end);
-    return connection.reliable() && way.requests >= kFewestPsns && way.retransmitted + way.gaps.skipped != 0;
+    return connection.reliable() && way.requests >= kFewestPsns && way.incidents->retransmitted + way.incidents->gaps.skipped != 0;
 }
 
 }  // namespace
@@ -61,7 +61,7 @@ void Collector::choose_grids() {
             if (std::ranges::any_of(grids_, [&](const PsnGrid& each) { return each.connection == connection->uid && each.requester == end; })) continue;
             const Way& way = connection->way(end);
             PsnGrid grid{.connection = connection->uid, .requester = end, .first = way.first_psn, .range = 1, .cells = {}, .acknowledged = {}, .requests = {}};
-            grid.range = static_cast<std::int64_t>(std::clamp<std::uint64_t>(way.requests - way.retransmitted + way.gaps.skipped, 1, Psn::kMask));
+            grid.range = static_cast<std::int64_t>(std::clamp<std::uint64_t>(way.requests - way.incidents->retransmitted + way.incidents->gaps.skipped, 1, Psn::kMask));
             grid.cells.resize(kColumns * kPsnRows);
             grid.acknowledged.assign(kColumns, -1);
             grids_.push_back(std::move(grid));

@@ -96,7 +96,7 @@ std::string unseen(const Timeline& timeline) {
     note(static_cast<std::uint64_t>(std::ranges::count_if(quality.one_way, &OneWay::reliable)), "pair of hosts captured in one direction only");
     std::uint64_t lost = 0;
     for (const Connection& connection : timeline.connections)
-        for (const Way& way : connection.ways) lost += way.gaps.tap + way.response_gaps.tap;
+        for (const Way& way : connection.ways) lost += way.incidents->gaps.tap + way.incidents->response_gaps.tap;
     note(lost, "packet that the peers saw and the capture does not have");
     return out.empty() ? "nothing that is known to be missing" : out;
 }

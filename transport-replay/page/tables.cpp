@@ -39,8 +39,8 @@ struct Troubles {
 Troubles troubles_of(const Connection& connection) {
     Troubles all;
     for (const Way& way : connection.ways) {
-        all.retransmitted += way.retransmitted;
-        all.naks += way.sequence_naks + way.rnr_naks + way.fatal_naks;
+        all.retransmitted += way.incidents->retransmitted;
+        all.naks += way.incidents->sequence_naks + way.incidents->rnr_naks + way.incidents->fatal_naks;
     }
     return all;
 }

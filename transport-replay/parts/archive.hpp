@@ -35,6 +35,11 @@ concept Optional = requires(const T& value) {
     typename T::value_type;
 };
 template <class T>
+concept Rare = requires(T& value) {
+    value.there();
+    value.made();
+};
+template <class T>
 concept FixedList = requires { std::tuple_size<T>::value; } && requires(T& value) { value.fill(value[0]); };
 template <class T>
 concept List = requires(T& value, typename T::value_type item) {
@@ -73,6 +78,9 @@ public:
         else if constexpr (Optional<T>) {
             put(value.has_value());
             if (value) put(*value);
+        } else if constexpr (Rare<T>) {
+            put(value.there());
+            if (value.there()) put(*value);
         } else if constexpr (FixedList<T>) {
             for (const auto& item : value) put(item);
         } else if constexpr (List<T> || Set<T>) {
@@ -128,6 +136,9 @@ public:
         else if constexpr (Optional<T>) {
             value.reset();
             if (number(1) != 0) take(value.emplace());
+        } else if constexpr (Rare<T>) {
+            value = {};
+            if (number(1) != 0) take(value.made());
         } else if constexpr (FixedList<T>) {
             for (auto& item : value) take(item);
         } else if constexpr (Map<T>) {
@@ -226,6 +237,7 @@ template <class T>
     else if constexpr (std::is_arithmetic_v<T> || std::same_as<T, std::byte>) return mixed(mixed(kSeed, 3 + std::is_signed_v<T>), sizeof(T));
     else if constexpr (std::convertible_to<T, std::string_view>) return mixed(kSeed, 5);
     else if constexpr (Optional<T>) return mixed(mixed(kSeed, 6), shape_of<typename T::value_type>());
+    else if constexpr (Rare<T>) return mixed(mixed(kSeed, 12), shape_of<std::remove_cvref_t<decltype(*std::declval<const T&>())>>());
     else if constexpr (FixedList<T>) return mixed(mixed(kSeed, 7 + std::tuple_size_v<T>), shape_of<typename T::value_type>());
     else if constexpr (Map<T>) return mixed(mixed(kSeed, shape_of<typename T::key_type>()), shape_of<typename T::mapped_type>());
     else if constexpr (List<T> || Set<T>) return mixed(mixed(kSeed, 8), shape_of<typename T::value_type>());

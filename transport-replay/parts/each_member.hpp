@@ -12,6 +12,8 @@ void for_each_of(T& value, const Visit& visit) {
     else if constexpr (std::same_as<T, dissect::Psn> || std::is_arithmetic_v<T> || std::is_enum_v<T> || std::convertible_to<T, std::string_view>) return;
     else if constexpr (Optional<T>) {
         if (value) for_each_of<Wanted>(*value, visit);
+    } else if constexpr (Rare<T>) {
+        if (value.there()) for_each_of<Wanted>(value.made(), visit);
     } else if constexpr (FixedList<T> || (List<T> && !Set<T>)) {
         using Item = typename T::value_type;
         if constexpr (std::same_as<Item, Wanted> || !(std::is_arithmetic_v<Item> || std::is_enum_v<Item>))

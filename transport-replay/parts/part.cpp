@@ -37,7 +37,7 @@ using dissect::printable;
 namespace {
 
 constexpr std::string_view kMagic{"\x89qpp\r\n\x1a\n", 8};  // as PNG: a copy that changes ends of lines breaks it
-constexpr std::uint64_t kVersion = 4;
+constexpr std::uint64_t kVersion = 5;
 constexpr std::uint64_t kShape = parts::shape_of<AnalysisPart>();
 constexpr std::size_t kDigest = 32;  // SHA-256
 constexpr int kLevel = 3;            // of Zstandard: fast

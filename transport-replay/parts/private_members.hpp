@@ -3,19 +3,30 @@
 
 #include <transport-replay/collectives/collective_tracker.hpp>
 #include <transport-replay/model/congestion_report.hpp>
+#include <transport-replay/model/connection.hpp>
 #include <transport-replay/model/latency_histogram.hpp>
 #include <transport-replay/model/ordered_span.hpp>
 #include <transport-replay/model/peaks.hpp>
 
 #include <concepts>
+#include <cstddef>
 #include <tuple>
 #include <type_traits>
 
 namespace qps::transport {
 
+template <class T>
+inline constexpr bool kIsFewValues = false;
+template <class T, std::size_t kMost>
+inline constexpr bool kIsFewValues<FewValues<T, kMost>> = true;
+
 struct PrivateMembers {
     template <class T, class Of>
     static constexpr bool kIs = std::same_as<std::remove_const_t<T>, Of>;
+
+    template <class T>
+        requires kIsFewValues<std::remove_const_t<T>>
+    static auto of(T& value) { return std::tie(value.first_, value.others_); }
 
     template <class T>
         requires kIs<T, OrderedSpan>

@@ -22,10 +22,12 @@ namespace qps::transport::parts {
            port.counters.size() == counter_fields(port.attribute).size();
 }
 template <class T, std::size_t kMost>
-[[nodiscard]] bool is_sound(const FewValues<T, kMost>& values) { return values.count <= kMost; }
+[[nodiscard]] bool is_sound(const FewValues<T, kMost>& values) {
+    return values.size() <= kMost && (values.size() != 0 || values.one());
+}
 [[nodiscard]] inline bool is_sound(const BurstList& list) { return list.bursts().size() <= BurstList::kMost; }
-[[nodiscard]] inline bool is_sound(const Way& way) {
-    return (way.recoveries.empty() || way.recoveries.size() == kRecoveryKindNames.size()) && way.orderings.size() <= 1;
+[[nodiscard]] inline bool is_sound(const Incidents& incidents) {
+    return incidents.recoveries.empty() || incidents.recoveries.size() == kRecoveryKindNames.size();
 }
 [[nodiscard]] inline bool is_sound(const conformance::Events& events) {
     return events.kept <= events.first.size() && std::ranges::is_sorted(events.first.begin(), events.first.begin() + events.kept);

@@ -17,16 +17,16 @@ namespace qps::transport {
 namespace {
 
 std::uint64_t messages(const Way& way) { return way.all_messages(); }
-std::uint64_t resent(const Way& way) { return way.retransmitted; }
-std::uint64_t sequence_naks(const Way& way) { return way.sequence_naks; }
-std::uint64_t rnr_naks(const Way& way) { return way.rnr_naks; }
-std::uint64_t fatal_naks(const Way& way) { return way.fatal_naks; }
-std::uint64_t timeouts(const Way& way) { return way.recovery(RecoveryKind::timeout).triggers; }
-std::uint64_t lost_by_network(const Way& way) { return way.gaps.network + way.response_gaps.network; }
-std::uint64_t lost_by_tap(const Way& way) { return way.gaps.tap + way.response_gaps.tap; }
+std::uint64_t resent(const Way& way) { return way.incidents->retransmitted; }
+std::uint64_t sequence_naks(const Way& way) { return way.incidents->sequence_naks; }
+std::uint64_t rnr_naks(const Way& way) { return way.incidents->rnr_naks; }
+std::uint64_t fatal_naks(const Way& way) { return way.incidents->fatal_naks; }
+std::uint64_t timeouts(const Way& way) { return way.incidents->recovery(RecoveryKind::timeout).triggers; }
+std::uint64_t lost_by_network(const Way& way) { return way.incidents->gaps.network + way.incidents->response_gaps.network; }
+std::uint64_t lost_by_tap(const Way& way) { return way.incidents->gaps.tap + way.incidents->response_gaps.tap; }
 std::uint64_t lost(const Way& way) { return lost_by_network(way) + lost_by_tap(way); }
-std::uint64_t marked(const Way& way) { return way.congestion_experienced; }
-std::uint64_t refusals(const Way& way) { return way.sequence_naks + way.rnr_naks + way.fatal_naks; }
+std::uint64_t marked(const Way& way) { return way.incidents->congestion_experienced; }
+std::uint64_t refusals(const Way& way) { return way.incidents->sequence_naks + way.incidents->rnr_naks + way.incidents->fatal_naks; }
 
 template <std::uint64_t Of(const Way&)>
 Cell sum(const ConnectionRow& row) {
@@ -68,7 +68,7 @@ std::string protocol_text(const ConnectionRow& row) { return row.ulp == nullptr 
 Cell stalled(const Connection& connection, std::initializer_list<RecoveryKind> kinds) {
     dissect::Duration sum{};
     for (const Way& way : connection.ways)
-        for (const RecoveryKind kind : kinds) sum += way.recovery(kind).lost;
+        for (const RecoveryKind kind : kinds) sum += way.incidents->recovery(kind).lost;
     return number(sum);
 }
 template <RecoveryKind kKind>
@@ -88,7 +88,7 @@ std::string stalled_text(const ConnectionRow& row) {
     std::string text;
     for (const auto& [kind, word] : kWords) {
         dissect::Duration sum{};
-        for (const Way& way : row.connection.ways) sum += way.recovery(kind).lost;
+        for (const Way& way : row.connection.ways) sum += way.incidents->recovery(kind).lost;
         if (sum != dissect::Duration{}) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", duration_text(sum), word);
     }
     return text;
@@ -128,14 +128,14 @@ std::optional<std::uint32_t> depth(const ConnectionRow& row) {
     return most == 0 ? std::nullopt : std::optional(most);
 }
 
-std::uint64_t cnps(const Way& way) { return way.cnps; }
+std::uint64_t cnps(const Way& way) { return way.incidents->cnps; }
 
 // "26 / 0": the values of both ways where they differ, several of one with commas; "..." where there are more.
 template <class T, std::size_t kMost>
 std::string few_text(const FewValues<T, kMost>& values) {
     std::string text;
-    for (std::size_t i = 0; i < values.count; ++i) text += fmt::format("{}{}", i == 0 ? "" : ",", values.seen[i].value);
-    return values.other_packets == 0 ? text : text + ",...";
+    for (std::size_t i = 0; i < values.size(); ++i) text += fmt::format("{}{}", i == 0 ? "" : ",", values[i].value);
+    return values.other_packets() == 0 ? text : text + ",...";
 }
 template <auto kMember>
 Cell few_of_both(const ConnectionRow& row) {

@@ -129,10 +129,10 @@ void add_gaps(Document& document, std::string_view name, const Gaps& gaps) {
 template <class Values>
 void add_few(Document& document, std::string_view name, const Values& values) {
     document.open_list(name);
-    for (std::size_t i = 0; i < values.count; ++i) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
         document.open();
-        document.add("value", values.seen[i].value);
-        document.add("packets", values.seen[i].packets);
+        document.add("value", values[i].value);
+        document.add("packets", values[i].packets);
         document.close();
     }
     document.close_list();
@@ -141,7 +141,7 @@ void add_few(Document& document, std::string_view name, const Values& values) {
 void add_recovery_sums(Document& document, const Way& way) {
     document.open("recoveries");
     for (std::size_t kind = 0; kind < kRecoveryKindNames.size(); ++kind) {
-        const RecoverySum& sum = way.recovery(static_cast<RecoveryKind>(kind));
+        const RecoverySum& sum = way.incidents->recovery(static_cast<RecoveryKind>(kind));
         if (sum.episodes == 0) continue;
         document.open(kRecoveryKindNames[kind]);
         document.add("stories", sum.episodes);
@@ -163,8 +163,8 @@ void add_way_messages(Document& document, const Way& way) {
     document.close();
     document.add("message_bytes", way.message_bytes);
     document.add("completed", way.completed);
-    document.add("failed", way.failed);
-    document.add("abandoned", way.abandoned);
+    document.add("failed", way.incidents->failed);
+    document.add("abandoned", way.incidents->abandoned);
     document.add("open", way.open);
     document.open("latency");
     document.add("count", way.latency.count);
@@ -184,28 +184,28 @@ void add_way(Document& document, const Way& way) {
         document.add("first_ns", way.first_time);
         document.add("last_ns", way.last_time);
     }
-    document.add("corrupt", way.corrupt);
-    document.add("ce_marked", way.congestion_experienced);
-    document.add("cnps", way.cnps);
+    document.add("corrupt", way.incidents->corrupt);
+    document.add("ce_marked", way.incidents->congestion_experienced);
+    document.add("cnps", way.incidents->cnps);
     document.add("requests", way.requests);
-    document.add("retransmitted", way.retransmitted);
-    document.add("duplicated", way.duplicated);
-    document.add("already_answered", way.already_answered);
-    document.add("retransmitted_bytes", way.retransmitted_bytes);
+    document.add("retransmitted", way.incidents->retransmitted);
+    document.add("duplicated", way.incidents->duplicated);
+    document.add("already_answered", way.incidents->already_answered);
+    document.add("retransmitted_bytes", way.incidents->retransmitted_bytes);
     document.add("acks", way.acks);
-    document.add("sequence_naks", way.sequence_naks);
-    document.add("rnr_naks", way.rnr_naks);
-    document.add("fatal_naks", way.fatal_naks);
+    document.add("sequence_naks", way.incidents->sequence_naks);
+    document.add("rnr_naks", way.incidents->rnr_naks);
+    document.add("fatal_naks", way.incidents->fatal_naks);
     document.add("read_responses", way.read_responses);
     document.add("atomic_responses", way.atomic_responses);
-    document.add("unread_answers", way.unread_answers);
-    document.add("unmatched", way.unmatched);
-    document.add("implied_naks", way.implied_naks);
-    add_gaps(document, "gaps", way.gaps);
-    add_gaps(document, "response_gaps", way.response_gaps);
+    document.add("unread_answers", way.incidents->unread_answers);
+    document.add("unmatched", way.incidents->unmatched);
+    document.add("implied_naks", way.incidents->implied_naks);
+    add_gaps(document, "gaps", way.incidents->gaps);
+    add_gaps(document, "response_gaps", way.incidents->response_gaps);
     add_recovery_sums(document, way);
-    document.add("spurious_timeouts", way.spurious);
-    document.add("ack_timeout_exponent", way.ack_timer ? std::optional(way.ack_timer->exponent) : std::nullopt);
+    document.add("spurious_timeouts", way.incidents->spurious);
+    document.add("ack_timeout_exponent", way.incidents->ack_timer ? std::optional(way.incidents->ack_timer->exponent) : std::nullopt);
     add_way_messages(document, way);
     document.add("path_mtu_bytes", way.path_mtu);
     document.add("first_psn", way.first_psn);
@@ -224,12 +224,12 @@ void add_sums(Document& document, const Connection& connection) {
     document.add("packets", connection.packets());
     document.add("bytes", connection.bytes());
     document.add("messages", sum([](const Way& way) { return way.all_messages(); }));
-    document.add("retransmitted_packets", sum([](const Way& way) { return way.retransmitted; }));
-    document.add("sequence_naks", sum([](const Way& way) { return way.sequence_naks; }));
-    document.add("rnr_naks", sum([](const Way& way) { return way.rnr_naks; }));
-    document.add("fatal_naks", sum([](const Way& way) { return way.fatal_naks; }));
+    document.add("retransmitted_packets", sum([](const Way& way) { return way.incidents->retransmitted; }));
+    document.add("sequence_naks", sum([](const Way& way) { return way.incidents->sequence_naks; }));
+    document.add("rnr_naks", sum([](const Way& way) { return way.incidents->rnr_naks; }));
+    document.add("fatal_naks", sum([](const Way& way) { return way.incidents->fatal_naks; }));
     document.add("acks", sum([](const Way& way) { return way.acks; }));
-    document.add("timeouts", sum([](const Way& way) { return way.recovery(RecoveryKind::timeout).triggers; }));
+    document.add("timeouts", sum([](const Way& way) { return way.incidents->recovery(RecoveryKind::timeout).triggers; }));
 }
 
 void add_connection(Document& document, const Connection& connection) {

@@ -66,13 +66,13 @@ constexpr std::array kFigures{
     Figure{"bytes on the wire", [](const Way& way) { return grouped(way.bytes); }},
     Figure{"messages requested", [](const Way& way) { return grouped(way.all_messages()); }},
     Figure{"completed", [](const Way& way) { return grouped(way.completed); }},
-    Figure{"failed or abandoned", [](const Way& way) { return grouped(way.failed + way.abandoned); }},
-    Figure{"packets retransmitted", [](const Way& way) { return grouped(way.retransmitted); }},
-    Figure{"timeouts", [](const Way& way) { return grouped(way.recovery(RecoveryKind::timeout).triggers); }},
-    Figure{"sequence NAKs", [](const Way& way) { return grouped(way.sequence_naks); }},
-    Figure{"RNR NAKs", [](const Way& way) { return grouped(way.rnr_naks); }},
-    Figure{"fatal NAKs", [](const Way& way) { return grouped(way.fatal_naks); }},
-    Figure{"packets marked CE", [](const Way& way) { return grouped(way.congestion_experienced); }},
+    Figure{"failed or abandoned", [](const Way& way) { return grouped(way.incidents->failed + way.incidents->abandoned); }},
+    Figure{"packets retransmitted", [](const Way& way) { return grouped(way.incidents->retransmitted); }},
+    Figure{"timeouts", [](const Way& way) { return grouped(way.incidents->recovery(RecoveryKind::timeout).triggers); }},
+    Figure{"sequence NAKs", [](const Way& way) { return grouped(way.incidents->sequence_naks); }},
+    Figure{"RNR NAKs", [](const Way& way) { return grouped(way.incidents->rnr_naks); }},
+    Figure{"fatal NAKs", [](const Way& way) { return grouped(way.incidents->fatal_naks); }},
+    Figure{"packets marked CE", [](const Way& way) { return grouped(way.incidents->congestion_experienced); }},
 };
 
 // What it was used for: the protocol in its own words.

@@ -51,10 +51,10 @@ std::vector<PausePeriod> pauses_in(const CongestionReport& report, const Range& 
 PauseHit hit_by(const PausePeriod& pause, const Way& way) {
     if (way.packets == 0 || way.last_time < pause.start || pause.end < way.first_time) return PauseHit::no;
     if (pause.priority == kWholeLink) return PauseHit::yes;
-    bool untold = way.pcps.other_packets != 0;
-    for (std::size_t i = 0; i < way.pcps.count; ++i) {
-        if (way.pcps.seen[i].value == pause.priority) return PauseHit::yes;
-        if (way.pcps.seen[i].value == kNoPcp) untold = true;
+    bool untold = way.pcps.other_packets() != 0;
+    for (std::size_t i = 0; i < way.pcps.size(); ++i) {
+        if (way.pcps[i].value == pause.priority) return PauseHit::yes;
+        if (way.pcps[i].value == kNoPcp) untold = true;
     }
     return untold ? PauseHit::perhaps : PauseHit::no;
 }

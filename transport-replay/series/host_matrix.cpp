@@ -32,8 +32,8 @@ void add_way(PairSum& sum, const Connection& connection, End requester, const st
     const Way& asks = connection.way(requester);
     ++sum.pair.connections;
     sum.pair.bytes += asks.bytes;
-    sum.pair.lost += asks.gaps.network + asks.response_gaps.network;
-    for (const RecoverySum& recovery : asks.recoveries) sum.pair.stalled += recovery.lost;
+    sum.pair.lost += asks.incidents->gaps.network + asks.incidents->response_gaps.network;
+    for (const RecoverySum& recovery : asks.incidents->recoveries) sum.pair.stalled += recovery.lost;
     if (times == nullptr) return;
     const WayTimes& own = (*times)[static_cast<std::size_t>(requester)];
     sum.latencies.add(own.latencies);

@@ -108,11 +108,11 @@ std::optional<Run> run_of(const CaptureIndex& index, const Timeline& timeline, c
         else if (run.pairs.size() < kMostRunPairs) pair = &run.pairs[key];
         else ++run.more_pairs;
         for (const Way& way : connection.ways) {
-            run.lost += way.gaps.network + way.response_gaps.network;
-            for (const RecoverySum& sum : way.recoveries) run.stalled = run.stalled + sum.lost;
+            run.lost += way.incidents->gaps.network + way.incidents->response_gaps.network;
+            for (const RecoverySum& sum : way.incidents->recoveries) run.stalled = run.stalled + sum.lost;
             if (pair == nullptr) continue;
             pair->bytes += way.bytes;
-            pair->retransmitted += way.retransmitted;
+            pair->retransmitted += way.incidents->retransmitted;
         }
         const auto* ways = times->find(connection.uid);
         if (ways == nullptr) continue;

@@ -86,16 +86,27 @@ std::optional<CongestionTracker::Index> CongestionTracker::place_for_flow() {
     return found;
 }
 
+FlowKey CongestionTracker::key_of(const Flow& flow) const {
+    const PairCongestion& pair = pairs_[flow.pair].sums;
+    return {pair.source, pair.destination, flow.destination_qp, flow.source_qp};
+}
+
+bool CongestionTracker::is_of(const Flow& flow, const FlowKey& key) const {
+    const PairCongestion& pair = pairs_[flow.pair].sums;
+    return flow.destination_qp == key.destination_qp && flow.source_qp == key.source_qp && pair.source == key.source && pair.destination == key.destination;
+}
+
 CongestionTracker::Flow* CongestionTracker::flow_of(const Observation& observation) {
     const FlowKey& key = observation.flow;
-    const auto found = flow_index_.find(observation.flow_hash, [&](Index index) { return flows_[index].key == key; });
+    const auto found = flow_index_.find(observation.flow_hash, [&](Index index) { return is_of(flows_[index], key); });
     if (found) return &flows_[*found];
     const auto pair = pair_of(key.source, key.destination);
     const auto place = pair ? place_for_flow() : std::nullopt;
     if (!place || !flow_index_.insert(observation.flow_hash, *place)) return nullptr;
     if (*place == flows_.size()) flows_.emplace_back();
     Flow& flow = flows_[*place];
-    flow.key = key;
+    flow.destination_qp = key.destination_qp;
+    flow.source_qp = key.source_qp;
     flow.hash = observation.flow_hash;
     flow.pair = *pair;
     flow.first_bin = flow.last_bin = bin_of(observation.time);
@@ -106,8 +117,8 @@ void CongestionTracker::prefetch(const Observation& observation) const {
     const auto index = flow_index_.likely(observation.flow_hash);
     if (!index) return;
     const Flow& flow = flows_[*index];
-    __builtin_prefetch(&flow.key);
-    __builtin_prefetch(&flow.packets);
+    __builtin_prefetch(&flow.pair);
+    __builtin_prefetch(&flow.bytes);
 }
 
 void CongestionTracker::observe(const Observation& observation) {
@@ -253,7 +264,7 @@ CongestionReport CongestionTracker::finish(Instant now) {
         if (flow.bursts_measured != pair.bursts) measure(flow, pair, bin_of(now));
         const Flow::Marks& marks = *flow.marks;
         if (marks.count == 0 && pair.sums.marked == 0 && pair.sums.notifications == 0) return;
-        report_.flows.push_back({flow.key, flow.packets, flow.bytes, marks.count, marks.first, marks.last, marks.reaction});
+        report_.flows.push_back({key_of(flow), flow.packets, flow.bytes, marks.count, marks.first, marks.last, marks.reaction});
     });
     std::ranges::sort(report_.pairs, {}, [](const PairCongestion& pair) { return std::tie(pair.source, pair.destination); });
     std::ranges::sort(report_.flows, {}, &FlowCongestion::flow);

@@ -53,17 +53,17 @@ private:
         std::uint64_t marks = 0;
         bool paced = false;  // so soon after a CNP that it may bring no other
     };
-    // By cache lines: which flow it is, what every packet changes, what few do.
+    // By cache lines: which flow it is and what every packet changes, what few do. Its hosts are those of its pair.
     struct alignas(64) Flow {
-        FlowKey key;
         Index pair = 0;
-        std::uint32_t bursts_measured = 0;
-
+        dissect::Qpn destination_qp{};
         std::uint64_t packets = 0;
-        std::uint64_t bytes = 0;
         std::int64_t last_bin = 0;
         std::array<std::uint32_t, kRing> bins{};
 
+        std::uint64_t bytes = 0;
+        std::uint32_t bursts_measured = 0;
+        dissect::Qpn source_qp{};
         std::int64_t first_bin = 0;
         std::uint64_t hash = 0;  // under which it is found
         struct Marks {
@@ -74,19 +74,21 @@ private:
         };
         Seldom<Marks> marks;
     };
-    static_assert(sizeof(Flow) == 192, "a flow of every queue pair, each way: three lines");
-    // What every packet of data changes comes first, here and below.
+    static_assert(sizeof(Flow) == 128, "a flow of every queue pair, each way: two lines");
+    // What every packet of data reads comes first.
     struct alignas(64) Pair {
         std::uint32_t bursts = 0;  // of CNPs
         std::int64_t burst_bin = 0;
+        PairCongestion sums;  // its hosts first; packets: counted by its flows
         std::optional<dissect::Instant> last_mark;
         std::optional<dissect::Instant> last_cnp;
         std::optional<dissect::Instant> last_silence;
         std::vector<Moment> pending;  // marks that may still be answered
-        PairCongestion sums;          // packets: counted by its flows
     };
 
     [[nodiscard]] std::optional<Index> pair_of(const Address& source, const Address& destination);
+    [[nodiscard]] FlowKey key_of(const Flow& flow) const;
+    [[nodiscard]] bool is_of(const Flow& flow, const FlowKey& key) const;
     [[nodiscard]] Flow* flow_of(const Observation& observation);
     [[nodiscard]] std::optional<Index> place_for_flow();
     void take_data(const Observation& observation);

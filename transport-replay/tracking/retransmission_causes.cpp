@@ -144,11 +144,11 @@ bool may_have_lost_responses(const Recovery& episode, const Gaps& responses) {
 
 void judge_way(const Timeline& timeline, Connection& connection, std::span<Recovery* const> episodes, Duration apart, bool lacking) {
     Way& way = connection.way(episodes.front()->requester);
-    way.ack_timer = waits_of(episodes, apart).timer();
+    way.incidents.made().ack_timer = waits_of(episodes, apart).timer();
     std::optional<Timer> fitted;
-    if (way.ack_timer) fitted = Timer{timer_of(way.ack_timer->exponent), timer_of(way.ack_timer->exponent)};
+    if (way.incidents->ack_timer) fitted = Timer{timer_of(way.incidents->ack_timer->exponent), timer_of(way.incidents->ack_timer->exponent)};
     const std::optional<Timer> timer = fitted ? fitted : announced(timeline, connection);
-    const Gaps& responses = connection.way(other(episodes.front()->requester)).response_gaps;
+    const Gaps& responses = connection.way(other(episodes.front()->requester)).incidents->response_gaps;
     for (Recovery* episode : episodes) {
         if (episode->inferred || (decidable(*episode) && is_by_clocks(*episode, apart))) {
             episode->kind = RecoveryKind::undecided;
@@ -161,8 +161,8 @@ void judge_way(const Timeline& timeline, Connection& connection, std::span<Recov
         }
         if (may_have_lost_responses(*episode, responses)) episode->spurious = episode->proven = false;
         if (episode->kind == RecoveryKind::undecided) episode->triggers = std::max(episode->rounds, 1U);
-        if (episode->spurious) ++way.spurious;
-        way.recovery(episode->kind).add(*episode);
+        if (episode->spurious) ++way.incidents.made().spurious;
+        way.incidents.made().recovery(episode->kind).add(*episode);
     }
 }
 
@@ -171,7 +171,7 @@ void judge_way(const Timeline& timeline, Connection& connection, std::span<Recov
 bool recorder_lost_packets(const Timeline& timeline) {
     if (timeline.quality.drops.dropped + timeline.quality.drops.dropped_by_system != 0) return true;
     return std::ranges::any_of(timeline.connections, [](const Connection& connection) {
-        return std::ranges::any_of(connection.ways, [](const Way& way) { return way.gaps.tap + way.response_gaps.tap != 0; });
+        return std::ranges::any_of(connection.ways, [](const Way& way) { return way.incidents->gaps.tap + way.incidents->response_gaps.tap != 0; });
     });
 }
 

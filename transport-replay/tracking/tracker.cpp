@@ -23,15 +23,6 @@ bool awaits_answer(const Observation& request) {
     return request.ack_request || ends_message(row.place);
 }
 
-template <class T, std::size_t kMost>
-void add(FewValues<T, kMost>& values, T value, std::uint32_t packets) {
-    const auto add_to = [&](std::uint32_t& sum) { sum = packets > UINT32_MAX - sum ? UINT32_MAX : sum + packets; };
-    for (std::size_t i = 0; i < values.count; ++i)
-        if (values.seen[i].value == value) return add_to(values.seen[i].packets);
-    if (values.count < kMost) values.seen[values.count++] = {value, packets};
-    else add_to(values.other_packets);
-}
-
 }  // namespace
 
 FlowKey Tracker::flow_of(const Entry& entry, End from) const {
@@ -116,10 +107,10 @@ Tracker::WayOf Tracker::begin(const Observation& observation) {
 void Tracker::count_classes(Way& way, Classes& classes) {
     const std::uint32_t packets = std::exchange(classes.packets, 0);
     if (packets == 0) return;
-    add(way.pkeys, classes.pkey, packets);
-    add(way.dscps, classes.dscp, packets);
-    add(way.pcps, classes.pcp, packets);
-    if (classes.has_udp_port) add(way.udp_ports, classes.udp_port, packets);
+    way.pkeys.add(classes.pkey, packets);
+    way.dscps.add(classes.dscp, packets);
+    way.pcps.add(classes.pcp, packets);
+    if (classes.has_udp_port) way.udp_ports.add(classes.udp_port, packets);
 }
 
 void Tracker::describe(Entry& entry, End from, const Observation& observation) {
@@ -140,10 +131,10 @@ void Tracker::describe(Entry& entry, End from, const Observation& observation) {
         before = classes;
     }
     ++before.packets;
-    if (observation.congestion_experienced) ++way.congestion_experienced;
+    if (observation.congestion_experienced) ++way.incidents.made().congestion_experienced;
     if (observation.icrc == CrcStatus::bad) {
-        ++way.corrupt;
-        way.note(Oddity::corrupt, observation.frame);
+        ++way.incidents.made().corrupt;
+        way.incidents.made().note(Oddity::corrupt, observation.frame);
     } else if (observation.icrc == CrcStatus::good) {
         ++way.intact;
     }
@@ -165,7 +156,7 @@ void Tracker::observe(const Observation& observation, Repetition repetition, Dur
     if (row.verb == Verb::notify) {
         name(observation, record);
         if (const auto where = index_.find(observation.flow, observation.flow_hash))
-            ++entries_[WayOf(*where).index()].connection.way(record.from).cnps;
+            ++entries_[WayOf(*where).index()].connection.way(record.from).incidents.made().cnps;
         return;
     }
     WayOf where = way_of(observation);
@@ -228,8 +219,8 @@ void Tracker::take_corrupt(WayOf where, const Observation& observation, PacketRe
         direction.gaps.skip(observation.psn, static_cast<std::uint32_t>(direction.requests.next() - observation.psn), {}, true);
     } else if (arrived.arrival == Arrival::repeated || (arrived.arrival == Arrival::late && direction.gaps.was_corrupt(observation.psn))) {
         record.retransmission = true;
-        ++way.retransmitted;
-        way.retransmitted_bytes += observation.wire_length;
+        ++way.incidents.made().retransmitted;
+        way.incidents.made().retransmitted_bytes += observation.wire_length;
         direction.watch.corrupt_retransmission(observation);
     } else if (arrived.arrival == Arrival::late) {
         direction.gaps.mark_corrupt(observation.psn);
@@ -265,7 +256,6 @@ void Tracker::place(WayOf where, const Observation& observation, RequestArrival&
     Entry& entry = entries_[where.index()];
     Direction& direction = entry.directions[static_cast<std::size_t>(where.from())];
     Way& way = entry.connection.way(where.from());
-    Gaps& responses = entry.connection.way(other(where.from())).response_gaps;
     GapSides sides;
     const bool newest = arrived.arrival != Arrival::late && arrived.arrival != Arrival::repeated;
     const bool doubtful = arrived.perhaps_other_tap && !newest;
@@ -280,7 +270,7 @@ void Tracker::place(WayOf where, const Observation& observation, RequestArrival&
         case Arrival::in_order: break;
         case Arrival::ahead:
             skip(direction, Psn(observation.psn.value() - arrived.missing), arrived.missing, {sides, way.requests});
-            way.note(Oddity::gap, observation.frame);
+            way.incidents.made().note(Oddity::gap, observation.frame);
             break;
         case Arrival::late: {
             const auto gap = direction.gaps.gap(observation.psn);
@@ -307,16 +297,19 @@ void Tracker::place(WayOf where, const Observation& observation, RequestArrival&
         }
         case Arrival::repeated:
             record.retransmission = !arrived.partial_read;
-            if (arrived.partial_read) ++way.partial_reads;
+            if (arrived.partial_read) ++way.incidents.made().partial_reads;
             if (sent.late_was_again && std::exchange(direction.last_was_late, false)) {
                 direction.gaps.last_was_sent_again();
                 direction.naks.was_again(observation.psn.previous());
-                --way.ordering().overtaken;
+                --way.incidents.made().ordering.made().overtaken;
             }
             if (arrived.sending == Sending::original) note_late(way, observation, {}, true);
-            if (arrived.answered) ++way.already_answered;
-            responses.network += arrived.holes + arrived.missed_after_all;
-            responses.tap -= std::min<std::uint64_t>(responses.tap, arrived.missed_after_all);
+            if (arrived.answered) ++way.incidents.made().already_answered;
+            if (arrived.holes + arrived.missed_after_all != 0) {
+                Gaps& responses = entry.connection.way(other(where.from())).incidents.made().response_gaps;
+                responses.network += arrived.holes + arrived.missed_after_all;
+                responses.tap -= std::min<std::uint64_t>(responses.tap, arrived.missed_after_all);
+            }
             break;
         case Arrival::restart:
             direction.gaps.forget();
@@ -330,8 +323,8 @@ void Tracker::place(WayOf where, const Observation& observation, RequestArrival&
     doubt_losses(direction, &observation, arrived.arrival == Arrival::repeated && arrived.sending == Sending::unknown);
     direction.naks.passed(observation, arrived, next, direction.requests, direction.order);
     if (!record.retransmission) return;
-    ++way.retransmitted;
-    way.retransmitted_bytes += observation.wire_length;
+    ++way.incidents.made().retransmitted;
+    way.incidents.made().retransmitted_bytes += observation.wire_length;
 }
 
 void Tracker::take_request(WayOf where, const Observation& observation, Repeated repeated, PacketRecord& record) {
@@ -345,8 +338,8 @@ void Tracker::take_request(WayOf where, const Observation& observation, Repeated
     if (repeated == Repeated::perhaps_by_tap && was_sent(direction, observation.psn)) {  // nothing is concluded from it
         record.arrival = Arrival::repeated;
         record.retransmission = true;
-        ++way.retransmitted;
-        way.retransmitted_bytes += observation.wire_length;
+        ++way.incidents.made().retransmitted;
+        way.incidents.made().retransmitted_bytes += observation.wire_length;
         direction.watch.perhaps_sent();
         direction.naks.perhaps_again(observation.psn);
         return;
@@ -354,20 +347,20 @@ void Tracker::take_request(WayOf where, const Observation& observation, Repeated
     if (repeated == Repeated::soon && is_doubled(entry, direction, observation)) {
         record.arrival = Arrival::repeated;
         record.retransmission = record.duplicated = true;
-        ++way.retransmitted;
-        ++way.duplicated;
-        if (observation.ip_id != 0 && direction.order.counts()) way.doubled.add(way.requests);
-        way.note(Oddity::duplicated, observation.frame);
+        ++way.incidents.made().retransmitted;
+        ++way.incidents.made().duplicated;
+        if (observation.ip_id != 0 && direction.order.counts()) way.incidents.made().doubled.add(way.requests);
+        way.incidents.made().note(Oddity::duplicated, observation.frame);
         direction.requests.doubled(observation.psn);
         direction.last_was_doubled = observation.ip_id == 0;
-        way.retransmitted_bytes += observation.wire_length;
+        way.incidents.made().retransmitted_bytes += observation.wire_length;
         return;
     }
     const Psn next = direction.requests.next();
     const std::uint32_t reads_before = direction.requests.reads_open();
     const std::uint64_t dropped_before = direction.requests.dropped();
     const bool is_read = info(observation.opcode).verb == Verb::read_request;
-    if (is_read && !observation.access && observation.cut) ++entry.connection.way(other(where.from())).unread_answers;
+    if (is_read && !observation.access && observation.cut) ++entry.connection.way(other(where.from())).incidents.made().unread_answers;
     // Others take one PSN whatever the path MTU is, unless they tell how many a READ before them took.
     const std::uint32_t pmtu = is_read || observation.psn != next ? path_mtu(entry) : 0;
     RequestArrival arrived = direction.requests.send(observation, pmtu, done_, most_open_);
@@ -402,8 +395,8 @@ void Tracker::hand_on(Entry& entry, End requester) {
             case Outcome::open: ++way.open; break;
             case Outcome::sent:
             case Outcome::completed: ++way.completed; break;
-            case Outcome::failed: ++way.failed; break;
-            case Outcome::abandoned: ++way.abandoned; break;
+            case Outcome::failed: ++way.incidents.made().failed; break;
+            case Outcome::abandoned: ++way.incidents.made().abandoned; break;
         }
         if (message.outcome == Outcome::completed) {
             way.latency.add(message.answer_time - message.first_time);
@@ -437,8 +430,8 @@ void Tracker::record_episodes(Entry& entry, End requester) {
             tracked_.recoveries.push_back(record);  // it is added to the sums once it is known what caused it
             continue;
         }
-        if (record.spurious) ++way.spurious;
-        way.recovery(record.kind).add(record);
+        if (record.spurious) ++way.incidents.made().spurious;
+        way.incidents.made().recovery(record.kind).add(record);
         ++tracked_.recoveries_left_out;
     }
     episodes_.clear();
@@ -447,6 +440,15 @@ void Tracker::record_episodes(Entry& entry, End requester) {
 // Requests of a flow without partner that are remembered whether they ask for an answer or not. Any may be answered, by a NAK at least;
 // where connections are many, only those that ask for an answer are remembered.
 std::uint64_t Tracker::remembered() const { return entries_.size() < kFewConnections ? 64 : 2; }
+
+// `causes`: of NAKs, how often which.
+void Tracker::finish_order(Way& way, const std::array<std::uint64_t, kNakCauseNames.size()>& causes) {
+    if (std::ranges::all_of(causes, [](std::uint64_t count) { return count == 0; })) return;
+    Ordering& ordering = way.incidents.made().ordering.made();
+    ordering.alone = causes[static_cast<std::size_t>(NakCause::lost_or_late_alone)];
+    for (std::size_t i = 0; i < causes.size(); ++i)
+        ordering.naks_of(settled(NakCause{static_cast<std::uint8_t>(i)}, way.reorders(), ordering.alone)) += causes[i];
+}
 
 void Tracker::finish_way(Entry& entry, End requester) {
     Direction& direction = entry.directions[static_cast<std::size_t>(requester)];
@@ -460,16 +462,13 @@ void Tracker::finish_way(Entry& entry, End requester) {
                               : over                                     ? Outcome::abandoned
                                                                          : Outcome::open,
                               done_);
-    Gaps& responses = entry.connection.way(other(requester)).response_gaps;
     hand_on(entry, requester);
-    if (direction.order.strays()) way.ordering().strays = true;
-    const auto causes = direction.naks.causes();
-    const std::uint64_t alone = causes[static_cast<std::size_t>(NakCause::lost_or_late_alone)];
-    way.gaps = direction.gaps.counts(way.reorders());
-    if (std::ranges::any_of(causes, [](std::uint64_t count) { return count != 0; })) {
-        way.ordering().alone = alone;
-        for (std::size_t i = 0; i < causes.size(); ++i) way.ordering().naks_of(settled(NakCause{static_cast<std::uint8_t>(i)}, way.reorders(), alone)) += causes[i];
-    }
+    if (direction.order.strays()) way.incidents.made().ordering.made().strays = true;
+    if (const Gaps gaps = direction.gaps.counts(way.reorders()); gaps != Gaps{}) way.incidents.made().gaps = gaps;
+    finish_order(way, direction.naks.causes());
+    Seldom<Incidents>& of_responder = entry.connection.way(other(requester)).incidents;
+    if (!of_responder.there()) return;
+    Gaps& responses = of_responder.made().response_gaps;
     responses.undecided = responses.skipped - std::min(responses.skipped, responses.reordered + responses.network + responses.tap);
     responses.skipped = responses.reordered + responses.network + responses.tap + responses.undecided;
 }
@@ -535,7 +534,7 @@ Tracked Tracker::finish(const std::function<void()>& drain) {
         const auto connection = std::ranges::lower_bound(tracked_.connections, recovery.connection, {}, &Connection::uid);
         const bool known = connection != tracked_.connections.end() && connection->uid == recovery.connection;
         const Way* way = known ? &connection->way(recovery.requester) : nullptr;
-        recovery.cause = settled(recovery.cause, way == nullptr || way->reorders(), way == nullptr ? 0 : way->ordering().alone);
+        recovery.cause = settled(recovery.cause, way == nullptr || way->reorders(), way == nullptr ? 0 : way->incidents->ordering->alone);
     }
     const auto order = [](const Recovery& r) { return std::tuple(r.time.begin(), r.connection, r.requester, r.psn.value()); };
     std::ranges::stable_sort(tracked_.recoveries, {}, order);

@@ -242,6 +242,7 @@ private:
     [[nodiscard]] std::uint64_t remembered() const;
     void hand_on(Entry& entry, End requester);
     void record_episodes(Entry& entry, End requester);
+    static void finish_order(Way& way, const std::array<std::uint64_t, kNakCauseNames.size()>& causes);
     void finish_way(Entry& entry, End requester);
 
     bool keeps_messages_ = false;

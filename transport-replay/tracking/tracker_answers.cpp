@@ -25,23 +25,23 @@ void count_answer(Way& way, const Observation& answer) {
     if (row.verb == Verb::atomic_acknowledge) ++way.atomic_responses;
     if (row.verb != Verb::acknowledge) return;
     if (!answer.acknowledgment) {
-        if (answer.cut) ++way.unread_answers;
+        if (answer.cut) ++way.incidents.made().unread_answers;
         return;
     }
     switch (static_cast<SyndromeType>(answer.acknowledgment->type())) {
         case SyndromeType::ack: ++way.acks; break;
         case SyndromeType::rnr_nak:
-            ++way.rnr_naks;
-            way.rnr.add(answer.psn, answer.time, answer.acknowledgment->code());
-            way.note(Oddity::rnr_nak, answer.frame);
+            ++way.incidents.made().rnr_naks;
+            way.incidents.made().rnr.add(answer.psn, answer.time, answer.acknowledgment->code());
+            way.incidents.made().note(Oddity::rnr_nak, answer.frame);
             break;
         case SyndromeType::nak:
             if (is_fatal(answer)) {
-                ++way.fatal_naks;
+                ++way.incidents.made().fatal_naks;
             } else {
-                ++way.sequence_naks;
+                ++way.incidents.made().sequence_naks;
                 // What was under way behind a request that found no receive is out of sequence, and not lost.
-                if (!way.rnr.timer || way.rnr.psn != answer.psn) way.note(Oddity::sequence_nak, answer.frame);
+                if (!way.incidents->rnr.timer || way.incidents->rnr.psn != answer.psn) way.incidents.made().note(Oddity::sequence_nak, answer.frame);
             }
             break;
         case SyndromeType::reserved: break;
@@ -65,7 +65,7 @@ void Tracker::take_answer(WayOf where, const Observation& observation, PacketRec
             answers.push_back(observation);
             answers.back().payload = {};
         } else {
-            ++way.unmatched;
+            ++way.incidents.made().unmatched;
             // A fatal NAK ends the connection, the last response of READs tells which were asked for: more than another ACK.
             const bool tells_more = !answers.empty() && (is_fatal(observation) || (row.verb == Verb::read_response && !is_fatal(answers.back()) &&
                                                                                    answers.back().psn.before(observation.psn)));
@@ -135,7 +135,7 @@ void Tracker::apply_answer(Entry& entry, End requester, const Observation& obser
     Direction& direction = entry.directions[static_cast<std::size_t>(requester)];
     Way& responder = entry.connection.way(other(requester));
     if (entry.connection.way(requester).requests == 0) {  // the capture has this way only
-        ++responder.unmatched;
+        ++responder.incidents.made().unmatched;
         record.unmatched = true;
         if (is_fatal(observation)) refuse(entry, requester, observation);
         return;
@@ -157,16 +157,19 @@ void Tracker::apply_answer(Entry& entry, End requester, const Observation& obser
         ++entry.connection.matches;
         apply_acknowledged(entry, requester, responded.before, next, observation);
         if (responded.skipped != 0 || responded.hole) {
-            responder.response_gaps.skipped += responded.skipped;
-            responder.note(Oddity::gap, observation.frame);
+            responder.incidents.made().response_gaps.skipped += responded.skipped;
+            responder.incidents.made().note(Oddity::gap, observation.frame);
             direction.watch.overtaken(observation);
         }
-        responder.response_gaps.reordered += responded.late;
-        if (responded.late != 0) responder.note(Oddity::late, observation.frame);
-        responder.response_gaps.skipped -= std::min<std::uint64_t>(responder.response_gaps.skipped, responded.withdrawn);
+        if (responded.late != 0) {
+            responder.incidents.made().response_gaps.reordered += responded.late;
+            responder.incidents.made().note(Oddity::late, observation.frame);
+        }
+        if (Incidents* had = responder.incidents.get())
+            had->response_gaps.skipped -= std::min<std::uint64_t>(had->response_gaps.skipped, responded.withdrawn);
         direction.gaps.acknowledge(direction.requests.acknowledged());
     } else {
-        ++responder.unmatched;
+        ++responder.incidents.made().unmatched;
         record.unmatched = true;
     }
     direction.watch.answered(observation, direction.requests, responded.repeated || !responded.matched, best, episodes_);
@@ -184,11 +187,13 @@ void Tracker::apply_acknowledged(Entry& entry, End requester, const Acknowledged
     skip_unseen(entry, direction, next, acknowledged.beyond, observation.time);
     direction.gaps.acknowledge(direction.requests.acknowledged());
     direction.naks.acknowledged(direction.requests.acknowledged(), observation.time);
-    Gaps& responses = entry.connection.way(other(requester)).response_gaps;
-    responses.skipped += acknowledged.unseen_tail;
-    responses.tap += acknowledged.unseen_responses;
+    if (acknowledged.unseen_tail + acknowledged.unseen_responses != 0) {
+        Gaps& responses = entry.connection.way(other(requester)).incidents.made().response_gaps;
+        responses.skipped += acknowledged.unseen_tail;
+        responses.tap += acknowledged.unseen_responses;
+    }
     if (!acknowledged.passed_response) return;
-    ++entry.connection.way(requester).implied_naks;
+    ++entry.connection.way(requester).incidents.made().implied_naks;
     direction.watch.overtaken(observation);
 }
 
@@ -269,7 +274,7 @@ void Tracker::refuse_unpaired() {
 }
 
 void Tracker::refuse_unpaired(Index index, const std::vector<Observation>& answers) {
-    entries_[index].connection.ways[0].unmatched += answers.size();
+    entries_[index].connection.ways[0].incidents.made().unmatched += answers.size();
     for (const Observation& answer : answers)
         if (is_fatal(answer)) refuse(entries_[index], End::b, answer);
 }
@@ -328,7 +333,7 @@ void Tracker::apply_kept_answers(Entry& entry, const std::vector<Observation>& a
 // The queue pair that the only packet of a flow names may be what is corrupt of it.
 bool Tracker::is_lone_corrupt(const Entry& entry) {
     const Way& way = entry.connection.ways[0];
-    return entry.connection.joined_by == JoinedBy::nothing && way.packets == 1 && way.corrupt == 1;
+    return entry.connection.joined_by == JoinedBy::nothing && way.packets == 1 && way.incidents->corrupt == 1;
 }
 
 // One more packet of such a flow: its queue pair is there, and so are its answers. The way of the flow after that.

@@ -10,8 +10,8 @@ using namespace dissect;
 
 // A request that was overtaken by others, and by how much where the gap is known that it fills.
 void Tracker::note_late(Way& way, const Observation& observation, const std::optional<GapLedger::Filled>& gap, bool proven) {
-    way.note(Oddity::late, observation.frame);
-    Ordering& ordering = way.ordering();
+    way.incidents.made().note(Oddity::late, observation.frame);
+    Ordering& ordering = way.incidents.made().ordering.made();
     ++ordering.overtaken;
     ordering.proven = ordering.proven || proven;
     if (!gap || gap->passing.request == 0) return;
@@ -34,8 +34,8 @@ void Tracker::note_restart(WayOf where, const Observation& observation, Psn next
         left = {next, observation.time, observation.frame};
     } else if (std::abs(observation.psn - left.next) <= kNear) {
         Way& way = entries_[where.index()].connection.way(where.from());
-        ++way.psn_returns;
-        way.note(Oddity::stray, left.stray);
+        ++way.incidents.made().psn_returns;
+        way.incidents.made().note(Oddity::stray, left.stray);
         left_.erase(found);
     }
 }
@@ -88,7 +88,7 @@ Sending Tracker::sending_of(Direction& direction, Way& way, const Observation& o
     }
     if (!direction.order.is_overtaken(observation.ip_id, observation.time)) return Sending::newest;
     direction.watch.late_retransmission(observation, arrival != Arrival::late);
-    Ordering& ordering = way.ordering();
+    Ordering& ordering = way.incidents.made().ordering.made();
     ++ordering.overtaken;
     ordering.proven = true;
     return Sending::overtaken;

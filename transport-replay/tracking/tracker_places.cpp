@@ -15,11 +15,12 @@ namespace {
 
 // Nothing that a finding could be drawn from.
 bool is_quiet(const Way& way) {
-    return way.failed + way.abandoned + way.open + way.corrupt + way.retransmitted + way.spurious + way.unmatched + way.unread_answers +
-                   way.sequence_naks + way.rnr_naks + way.fatal_naks + way.implied_naks ==
+    const Incidents& had = *way.incidents;
+    return had.failed + had.abandoned + way.open + had.corrupt + had.retransmitted + had.spurious + had.unmatched + had.unread_answers +
+                   had.sequence_naks + had.rnr_naks + had.fatal_naks + had.implied_naks ==
                0 &&
-           way.gaps == Gaps{} && way.response_gaps == Gaps{} && way.orderings.empty() && way.odd.empty() && way.pkeys.one() &&
-           way.dscps.one() && way.pcps.one();
+           had.gaps == Gaps{} && had.response_gaps == Gaps{} && !had.ordering.there() && had.odd.empty() && way.pkeys.one() && way.dscps.one() &&
+           way.pcps.one();
 }
 
 }  // namespace

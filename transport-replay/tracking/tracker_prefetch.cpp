@@ -2,6 +2,7 @@
 #include <dissect/opcode.hpp>
 #include <transport-replay/tracking/tracker.hpp>
 
+#include <cstddef>
 #include <utility>
 
 namespace qps::transport {
@@ -24,10 +25,9 @@ void Tracker::prefetch(const Observation& far, const Observation& nearer, const 
         constexpr std::size_t kLine = 64;
         for (std::size_t i = 0; i < bytes; i += kLine) __builtin_prefetch(static_cast<const char*>(from) + i);
     };
-    constexpr std::size_t kCounts = 256;  // of a way: what every packet counts
+    constexpr std::size_t kCounts = 200;  // of a way: up to first_time, what every packet counts
     const Way& way = entry.connection.way(WayOf(*where).from());
     lines(&way, kCounts);
-    lines(&way.path_mtu, 1);
     const Direction& sends = entry.directions[static_cast<std::size_t>(WayOf(*where).from())];
     lines(&sends, sizeof(Direction));
     lines(&entry.directions[static_cast<std::size_t>(other(WayOf(*where).from()))].requests, sizeof(RequestStream));

@@ -92,7 +92,7 @@ void UetContext::count(const At& at, Connection& connection) const {
     one.bytes += observation.wire_length;
     one.last_time = std::max(one.last_time, observation.time);
     one.last_frame = std::max(one.last_frame, observation.frame);
-    if (observation.congestion_experienced) ++one.congestion_experienced;
+    if (observation.congestion_experienced) ++one.incidents.made().congestion_experienced;
     if (at.seen.packet.is_request()) ++one.requests;
     else if (at.seen.packet.is_ack()) ++one.acks;
 }
@@ -133,7 +133,7 @@ void UetContext::take_request(const At& at) {
     const bool late_copy = packet.retransmission && settled && mine.resent.look(psn) == SeenPsns::Answer::yes;
     const bool same_datagram = same_sending && observation.ip_id != 0 && sent->ip_id == observation.ip_id;
     if (was_seen && (!packet.retransmission || repetition != Repetition::none || same_datagram || late_copy)) {
-        ++counted.duplicated;
+        ++counted.incidents.made().duplicated;
         at.record.arrival = Arrival::repeated;
         at.record.duplicated = true;
         return;
@@ -174,8 +174,8 @@ void UetContext::take_retransmission(const At& at, LongPsn psn, bool was_seen, S
     UetWay& told = way(at.from);
     transport::Way& counted = at.tracker.stream(uid()).way(at.from);
     mine.resent.note(psn);
-    ++counted.retransmitted;
-    counted.retransmitted_bytes += at.seen.observation.wire_length;
+    ++counted.incidents.made().retransmitted;
+    counted.incidents.made().retransmitted_bytes += at.seen.observation.wire_length;
     at.record.retransmission = true;
     keep(told.resent_frames, at.seen.observation.frame);
     if (!was_seen) ++told.unseen;

@@ -28,7 +28,7 @@ std::string all(const Timeline& timeline) {
 // Many connections, each with one duplicate more than the one before.
 Timeline many(std::uint32_t connections) {
     Timeline timeline = healthy();
-    for (std::uint32_t i = 1; i <= connections; ++i) add_connection(timeline, 1, i + 1).ways[0].duplicated = i;
+    for (std::uint32_t i = 1; i <= connections; ++i) add_connection(timeline, 1, i + 1).ways[0].incidents.made().duplicated = i;
     return timeline;
 }
 
@@ -40,11 +40,11 @@ TEST_CASE("findings come worst first: severity, then count, then the first packe
     add_recovery(timeline, RecoveryKind::timeout, RecoveryEnd::gave_up);
     for (Way& way : timeline.connections[0].ways) {
         way.requests = 200;
-        way.duplicated = 9;
-        way.doubled = {.identified = 9, .alone = 9};
+        way.incidents.made().duplicated = 9;
+        way.incidents.made().doubled = {.identified = 9, .alone = 9};
     }
-    timeline.connections[0].ways[0].note(Oddity::duplicated, FrameIndex{10});
-    timeline.connections[0].ways[1].note(Oddity::duplicated, FrameIndex{500});
+    timeline.connections[0].ways[0].incidents.made().note(Oddity::duplicated, FrameIndex{10});
+    timeline.connections[0].ways[1].incidents.made().note(Oddity::duplicated, FrameIndex{500});
     timeline.quality.cut = 1000;
     draw_findings(timeline);
     std::vector<std::string_view> ids;
@@ -136,7 +136,7 @@ TEST_CASE("retries exceeded: how often, how fast, and whether the peer ever answ
         CHECK(says(finding.summary, "no RDMA packet from 10.0.0.2 to 10.0.0.1 was captured"));
     }
     SECTION("everything was answered in the end") {
-        timeline.connections[0].ways[0].abandoned = 0;
+        timeline.connections[0].ways[0].incidents.made().abandoned = 0;
         draw_findings(timeline);
         CHECK(std::ranges::count(timeline.findings, "transport-retries-exceeded", &Finding::id) == 0);
     }
@@ -162,7 +162,7 @@ TEST_CASE("RNR: timer 0 is the longest there is and named so, short waits are a 
     }
     SECTION("more than a percent of the time") {
         record.rnr_timer = 12;
-        timeline.connections[0].ways[0].recovery(RecoveryKind::rnr_nak).lost = Duration{11 * kMillisecond};
+        timeline.connections[0].ways[0].incidents.made().recovery(RecoveryKind::rnr_nak).lost = Duration{11 * kMillisecond};
         CHECK(one(timeline, "rnr-stall").severity == Severity::warning);
     }
 }
@@ -170,9 +170,9 @@ TEST_CASE("RNR: timer 0 is the longest there is and named so, short waits are a 
 TEST_CASE("only a sender that counts its packets proves that somebody else doubled them, and only single ones that no second tap did") {
     Timeline timeline = healthy();
     Way& way = timeline.connections[0].ways[0];
-    way.duplicated = 10;
+    way.incidents.made().duplicated = 10;
     SECTION("proven") {
-        way.doubled = {.identified = 8, .alone = 7};
+        way.incidents.made().doubled = {.identified = 8, .alone = 7};
         const Finding& finding = one(timeline, "duplicated-by-network");
         CHECK(finding.severity == Severity::warning);
         CHECK(finding.party == Party::fabric);
@@ -187,14 +187,14 @@ TEST_CASE("only a sender that counts its packets proves that somebody else doubl
         CHECK(says(finding.summary, "or 10.0.0.1 retransmitted them is undecided"));
     }
     SECTION("one after the other") {
-        way.doubled = {.identified = 10, .alone = 2};
+        way.incidents.made().doubled = {.identified = 10, .alone = 2};
         const Finding& finding = one(timeline, "duplicated-by-network");
         CHECK(finding.severity == Severity::note);
         CHECK(says(finding.summary, "whether the network doubled them or a second tap recorded them is undecided"));
     }
     SECTION("most of them") {
-        way.duplicated = 90;
-        way.doubled = {.identified = 90, .alone = 90};
+        way.incidents.made().duplicated = 90;
+        way.incidents.made().doubled = {.identified = 90, .alone = 90};
         CHECK(one(timeline, "duplicated-by-network").severity == Severity::note);
     }
     SECTION("as the tracker counts them") {
@@ -240,7 +240,7 @@ TEST_CASE("malformed packets with the same bytes are said to be so") {
 
 TEST_CASE("what a mirror doubles everywhere says nothing of the network") {
     Timeline timeline = healthy();
-    timeline.connections[0].ways[0].duplicated = 5;
+    timeline.connections[0].ways[0].incidents.made().duplicated = 5;
     CHECK(one(timeline, "duplicated-by-network").count == 5);
     timeline.quality.same_tap_systematic = true;
     timeline.quality.copies_of_same_tap = 200;
@@ -250,10 +250,10 @@ TEST_CASE("what a mirror doubles everywhere says nothing of the network") {
 
 TEST_CASE("reordering is a fault where the receiver complains, else a note") {
     Timeline timeline = healthy();
-    timeline.connections[0].ways[0].gaps = {.skipped = 4, .reordered = 4, .network = 0, .tap = 0, .undecided = 0};
+    timeline.connections[0].ways[0].incidents.made().gaps = {.skipped = 4, .reordered = 4, .network = 0, .tap = 0, .undecided = 0};
     CHECK(one(timeline, "out-of-order-delivery").severity == Severity::note);
     add_recovery(timeline, RecoveryKind::sequence_nak).cause = NakCause::late;
-    Ordering& ordering = timeline.connections[0].ways[0].ordering();
+    Ordering& ordering = timeline.connections[0].ways[0].incidents.made().ordering.made();
     ordering = {.overtaken = 4, .farthest = 3, .longest = Duration{20 * kMicrosecond}};
     ordering.naks_of(NakCause::late) = 1;
     const Finding& finding = one(timeline, "reordered-not-lost");
@@ -349,14 +349,14 @@ TEST_CASE("an exponent stands on two waits at least") {
     CHECK(one(timeline, "ack-timeout").summary.find("exponent") == std::string::npos);
     record.rounds = 3;
     CHECK(says(one(timeline, "ack-timeout").summary, "exponent 12 to 14"));
-    timeline.connections[0].ways[0].ack_timer = AckTimer{14, 5};
+    timeline.connections[0].ways[0].incidents.made().ack_timer = AckTimer{14, 5};
     CHECK(says(one(timeline, "ack-timeout").summary, "exponent 14, 67.11 ms: 5 waits agree on it"));
 }
 
 TEST_CASE("packets that are sent again but new to the tap are named: the totals count those that passed it before") {
     Timeline timeline = healthy();
     add_recovery(timeline, RecoveryKind::sequence_nak).first_seen = 2;
-    timeline.connections[0].ways[0].recovery(RecoveryKind::sequence_nak).first_seen = 2;
+    timeline.connections[0].ways[0].incidents.made().recovery(RecoveryKind::sequence_nak).first_seen = 2;
     CHECK(says(one(timeline, "go-back-n-loss").summary, "7 packets (6.836 KiB, 2 of them new to the tap)"));
 }
 

@@ -15,7 +15,7 @@ using namespace qps::tests;
 
 TEST_CASE("losses: what the tap missed is never called lost by the network") {
     Timeline timeline = healthy();
-    timeline.connections[0].ways[0].gaps = {.skipped = 9, .reordered = 0, .network = 0, .tap = 9, .undecided = 0};
+    timeline.connections[0].ways[0].incidents.made().gaps = {.skipped = 9, .reordered = 0, .network = 0, .tap = 9, .undecided = 0};
     timeline.quality.drops = {.known = true, .received = 400, .dropped = 5, .dropped_by_system = 7};
     draw_findings(timeline);
     REQUIRE(timeline.findings.size() == 1);
@@ -27,7 +27,7 @@ TEST_CASE("losses: what the tap missed is never called lost by the network") {
 TEST_CASE("losses beside wrong ICRCs are put down to corruption") {
     Timeline timeline = healthy();
     add_recovery(timeline, RecoveryKind::sequence_nak).lost = 3;
-    timeline.connections[0].ways[0].corrupt = 2;
+    timeline.connections[0].ways[0].incidents.made().corrupt = 2;
     const Finding& finding = one(timeline, "go-back-n-loss");
     CHECK(says(finding.summary, "lost 3 packets from 10.0.0.1 (1 event"));
     CHECK(says(finding.summary, "2 packets with a wrong ICRC"));
@@ -59,7 +59,7 @@ TEST_CASE("of a gap that nothing filled one packet is known to be missing where 
 TEST_CASE("ICRC: all packets of a sender wrong is a sender's fault, or the capture's where they are answered") {
     Timeline timeline = healthy();
     Way& a = timeline.connections[0].ways[0];
-    a.corrupt = 200;
+    a.incidents.made().corrupt = 200;
     SECTION("answered") { CHECK(one(timeline, "icrc-wrong").party == Party::capture); }
     SECTION("not answered") {
         timeline.connections[0].ways[1] = {};
@@ -70,7 +70,7 @@ TEST_CASE("ICRC: all packets of a sender wrong is a sender's fault, or the captu
     SECTION("its answers are wrong as well") {
         Way& b = timeline.connections[0].ways[1];
         b = {};
-        b.packets = b.corrupt = 50;
+        b.packets = b.incidents.made().corrupt = 50;
         draw_findings(timeline);
         const Finding& finding = *std::ranges::find(timeline.findings, "icrc-wrong", &Finding::id);
         CHECK(finding.severity == Severity::warning);
@@ -97,7 +97,7 @@ TEST_CASE("ICRC: all packets of a sender wrong is a sender's fault, or the captu
         CHECK(one(timeline, "icrc-wrong").severity == Severity::error);
     }
     SECTION("those that are 0 were never filled in") {
-        a.corrupt = 0;
+        a.incidents.made().corrupt = 0;
         timeline.quality.icrc_not_judged = timeline.quality.icrc_zero = timeline.quality.icrc_bad = 3;
         const Finding& finding = one(timeline, "icrc-wrong");
         CHECK(finding.severity == Severity::note);

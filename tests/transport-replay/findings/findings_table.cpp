@@ -52,14 +52,14 @@ PairCongestion& marks(Timeline& timeline, std::uint64_t answered, std::uint64_t 
 Recovery& late(Timeline& timeline, NakCause cause) {
     Recovery& episode = add_recovery(timeline, RecoveryKind::sequence_nak);
     episode.cause = cause;
-    Ordering& ordering = a(timeline).ordering();
+    Ordering& ordering = a(timeline).incidents.made().ordering.made();
     ordering.overtaken = ordering.farthest = 1;
     ordering.naks_of(cause) = 1;
     return episode;
 }
 Recovery& spurious(Timeline& timeline) {
     Recovery& episode = add_recovery(timeline, RecoveryKind::timeout);
-    episode.spurious = ++a(timeline).spurious != 0;
+    episode.spurious = ++a(timeline).incidents.made().spurious != 0;
     return episode;
 }
 void reject(Timeline& timeline, CmOutcome outcome) {
@@ -235,17 +235,17 @@ const std::array kProofs{
     Proof{"retransmission-undecided", kNote, Party::undecided, [](T t) { add_recovery(t, RecoveryKind::undecided); },
           [](T t) { add_recovery(t, kTimeout); }},
     Proof{"read-response-lost", kWarning, Party::fabric, [](T t) { add_recovery(t, RecoveryKind::read_retry); },
-          [](T t) { b(t).response_gaps = {.skipped = 1, .tap = 1}; }},
+          [](T t) { b(t).incidents.made().response_gaps = {.skipped = 1, .tap = 1}; }},
 
-    Proof{"out-of-order-delivery", kNote, Party::undecided, [](T t) { a(t).gaps = {.skipped = 2, .reordered = 2}; },
-          [](T t) { a(t).gaps = {.skipped = 2, .tap = 2}; }},
+    Proof{"out-of-order-delivery", kNote, Party::undecided, [](T t) { a(t).incidents.made().gaps = {.skipped = 2, .reordered = 2}; },
+          [](T t) { a(t).incidents.made().gaps = {.skipped = 2, .tap = 2}; }},
     Proof{"duplicated-by-network", kWarning, Party::fabric,
           [](T t) {
-              a(t).duplicated = 1;
-              a(t).doubled = {.identified = 1, .alone = 1};
+              a(t).incidents.made().duplicated = 1;
+              a(t).incidents.made().doubled = {.identified = 1, .alone = 1};
           },
-          [](T t) { a(t).retransmitted = 1; }},
-    Proof{"icrc-wrong", kWarning, Party::fabric, [](T t) { a(t).corrupt = t.quality.icrc_bad = 3; },
+          [](T t) { a(t).incidents.made().retransmitted = 1; }},
+    Proof{"icrc-wrong", kWarning, Party::fabric, [](T t) { a(t).incidents.made().corrupt = t.quality.icrc_bad = 3; },
           [](T t) { t.quality.icrc_not_checkable = 3; }},
 
     Proof{"remote-access-error", kError, Party::requester, [](T t) { add_fatality(t, 2); }, [](T t) { add_fatality(t, 1); }},
@@ -346,8 +346,8 @@ const std::array kProofs{
 
     Proof{"keys-tried", kWarning, Party::requester, [](T t) { try_keys(t, 8); }, [](T t) { try_keys(t, 7); }},
     Proof{"queue-pairs-tried", kNote, Party::undecided, [](T t) { try_queue_pairs(t, 32, false); }, [](T t) { try_queue_pairs(t, 40, true); }},
-    Proof{"psns-guessed", kWarning, Party::undecided, [](T t) { a(t).psn_returns = 8, a(t).note(Oddity::stray, FrameIndex{9}); },
-          [](T t) { a(t).psn_returns = 7; }},
+    Proof{"psns-guessed", kWarning, Party::undecided, [](T t) { a(t).incidents.made().psn_returns = 8, a(t).incidents.made().note(Oddity::stray, FrameIndex{9}); },
+          [](T t) { a(t).incidents.made().psn_returns = 7; }},
     Proof{"cnp-from-stranger", kWarning, Party::undecided, [](T t) { told_by(t, 9); }, [](T t) { told_by(t, 2); }},
     Proof{"cm-request-flood", kWarning, Party::application, [](T t) { ask_often(t, CmOutcome::rejected, 3 * kMillisecond); },
           [](T t) { ask_often(t, CmOutcome::rejected, 5 * kMillisecond); }},
@@ -432,8 +432,8 @@ const std::array kProofs{
     Proof{"iwarp-crc-wrong", kWarning, Party::fabric,
           [](T t) { iwarp(t).ways[0].crc_bad = 2, t.iwarp.conversations[0].ways[0].crc_bad_frames = {FrameIndex{9}}; },
           [](T t) { iwarp(t).ways[0].crc_good = 2; }},
-    Proof{"iwarp-sent-again", kWarning, Party::fabric, [](T t) { iwarp(t), a(t).retransmitted = 2, a(t).requests = 100; },
-          [](T t) { a(t).retransmitted = 2; }},
+    Proof{"iwarp-sent-again", kWarning, Party::fabric, [](T t) { iwarp(t), a(t).incidents.made().retransmitted = 2, a(t).requests = 100; },
+          [](T t) { a(t).incidents.made().retransmitted = 2; }},
     Proof{"iwarp-odd-sender", kNote, Party::requester, [](T t) { iwarp(t).ways[1].turned_read = FrameIndex{9}; },
           [](T t) { iwarp(t).ways[1].markers = true; }},
     Proof{"iwarp-unreadable", kNote, Party::undecided, [](T t) { iwarp(t).ways[1].unread_bytes = 1448; },
@@ -441,8 +441,8 @@ const std::array kProofs{
     Proof{"iwarp-stream-holes", kNote, Party::capture, [](T t) { iwarp(t).ways[1].missing_bytes = 1448; }, [](T t) { iwarp(t); }},
     Proof{"uet-refused", kError, Party::requester, [](T t) { context(t).refusals = {{.code = 0x1c, .count = 2, .frames = {FrameIndex{9}}}}; },
           [](T t) { context(t); }},
-    Proof{"uet-retransmitted", kWarning, Party::fabric, [](T t) { context(t), a(t).retransmitted = 2, a(t).requests = 100; },
-          [](T t) { a(t).retransmitted = 2; }},
+    Proof{"uet-retransmitted", kWarning, Party::fabric, [](T t) { context(t), a(t).incidents.made().retransmitted = 2, a(t).requests = 100; },
+          [](T t) { a(t).incidents.made().retransmitted = 2; }},
     Proof{"uet-nack", kWarning, Party::responder, [](T t) { context(t).nacks = {{.code = 7, .count = 2, .frames = {FrameIndex{9}}}}; },
           [](T t) { context(t).nacks = {{.code = 1, .count = 2, .frames = {FrameIndex{9}}}}; }},
     Proof{"uet-trimmed", kWarning, Party::congestion, [](T t) { context(t).trimmed = 2; },
@@ -450,10 +450,10 @@ const std::array kProofs{
     Proof{"uet-path-loss", kWarning, Party::fabric, [](T t) { paths(t, 20, 20); }, [](T t) { paths(t, 3, 20); }},
     Proof{"uet-path-slow", kNote, Party::fabric, [](T t) { paths(t, 1, 50); }, [](T t) { paths(t, 1, 30); }},
 
-    Proof{"capture-lost-packets", kWarning, Party::capture, [](T t) { a(t).gaps = {.skipped = 2, .tap = 2}; },
-          [](T t) { a(t).gaps = {.skipped = 2, .network = 2}; }},
-    Proof{"gaps-unexplained", kNote, Party::undecided, [](T t) { a(t).gaps = {.skipped = 2, .undecided = 2}; },
-          [](T t) { a(t).gaps = {.skipped = 2, .tap = 2}; }},
+    Proof{"capture-lost-packets", kWarning, Party::capture, [](T t) { a(t).incidents.made().gaps = {.skipped = 2, .tap = 2}; },
+          [](T t) { a(t).incidents.made().gaps = {.skipped = 2, .network = 2}; }},
+    Proof{"gaps-unexplained", kNote, Party::undecided, [](T t) { a(t).incidents.made().gaps = {.skipped = 2, .undecided = 2}; },
+          [](T t) { a(t).incidents.made().gaps = {.skipped = 2, .tap = 2}; }},
     Proof{"capture-duplicates", kNote, Party::capture, [](T t) { t.quality.copies_of_other_taps = 5; },
           [](T t) { t.quality.copies_of_same_tap = 5; }},
     Proof{"capture-cut", kNote, Party::capture, [](T t) { t.quality.cut = 1; }, [](T t) { t.quality.icrc_not_checkable = 1; }},

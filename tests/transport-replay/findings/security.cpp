@@ -49,7 +49,7 @@ struct RecordedRequests {
         const Timeline timeline = analysis.finish();
         std::uint32_t all = 0;
         for (const Connection& connection : timeline.connections)
-            for (const Way& way : connection.ways) all += way.psn_returns;
+            for (const Way& way : connection.ways) all += way.incidents->psn_returns;
         return all;
     }
 };

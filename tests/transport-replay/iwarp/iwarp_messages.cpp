@@ -83,7 +83,7 @@ TEST_CASE("an iWARP connection is a connection, and its operations are messages"
             CHECK(connection.way(b).messages_of(MessageKind::read) == 5);
             CHECK(connection.way(a).read_responses == 15);
             CHECK(connection.way(b).most_reads == 1);
-            CHECK(connection.way(a).retransmitted == 0);
+            CHECK(connection.way(a).incidents->retransmitted == 0);
             CHECK(connection.packets() == 5 * kFramesOfPing + kFramesOfSetUp - 3);  // from the MPA request on
             CHECK(followed.timeline.totals.messages[static_cast<std::size_t>(MessageKind::send)] == 20);
             CHECK(followed.timeline.totals.message_bytes == 5 * (4 * 16 + 2 * 3000));
@@ -167,7 +167,7 @@ TEST_CASE("segments that are doubled, moved and sent again change nothing but co
         }
         const Followed copied = follow(numbered(frames));
         check_pings(copied, 6);
-        CHECK(only(copied).way(a).retransmitted + only(copied).way(b).retransmitted == doubled);
+        CHECK(only(copied).way(a).incidents->retransmitted + only(copied).way(b).incidents->retransmitted == doubled);
     }
     // Within a burst of one side, order is the network's.
     IwarpDialogue dialogue({});
@@ -179,7 +179,7 @@ TEST_CASE("segments that are doubled, moved and sent again change nothing but co
         for (std::size_t i = kFramesOfSetUp + 1; i + 5 < frames.size(); ++i) std::swap(frames[i], frames[i + random() % 4]);
         const Followed moved = follow(frames);
         CHECK(moved.count(Verb::send, Outcome::completed) == 50);
-        CHECK(only(moved).way(a).retransmitted == 0);
+        CHECK(only(moved).way(a).incidents->retransmitted == 0);
         CHECK(record(moved).way(a).missing_bytes == 0);
     }
 }
@@ -207,13 +207,13 @@ TEST_CASE("what the network lost and TCP sent again is counted as sent again, of
     frames.push_back(after.frames.front());
     const Followed followed = follow(numbered(frames));
     CHECK(followed.count(Verb::send, Outcome::completed) == 10);
-    CHECK(only(followed).way(a).retransmitted == 1);
+    CHECK(only(followed).way(a).incidents->retransmitted == 1);
     CHECK(followed.episodes[frames.size() - 2].retransmission);
     CHECK(record(followed).way(a).missing_bytes == 0);
     // With the identification that it was first sent with it was overtaken, whatever the receiver asked for.
     const Followed overtaken = follow(frames);
     CHECK(overtaken.count(Verb::send, Outcome::completed) == 10);
-    CHECK(only(overtaken).way(a).retransmitted == 0);
+    CHECK(only(overtaken).way(a).incidents->retransmitted == 0);
     CHECK_FALSE(overtaken.episodes[frames.size() - 2].retransmission);
 }
 
@@ -240,7 +240,7 @@ TEST_CASE("a wrong CRC is counted, and what it covers is not taken") {
     const Followed followed = follow(frames);
     CHECK(record(followed).way(a).crc_bad == 1);
     CHECK(record(followed).way(a).crc_bad_frames == std::vector{FrameIndex{kFramesOfSetUp + 1}});
-    CHECK(only(followed).way(a).corrupt == 0);  // that is of the ICRC
+    CHECK(only(followed).way(a).incidents->corrupt == 0);  // that is of the ICRC
     CHECK(followed.count(Verb::send, Outcome::completed) == 3 * 4 - 1);
     CHECK(followed.episodes[kFramesOfSetUp].corrupt);
 }

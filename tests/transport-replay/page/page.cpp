@@ -62,7 +62,7 @@ Timeline timeline_of(unsigned connections) {
     timeline.last = Instant{kSecond};
     for (unsigned i = 0; i < connections; ++i) {
         Connection& connection = add_connection(timeline, 2 * i + 1, 2 * i + 2);
-        connection.ways[0].retransmitted = i;
+        connection.ways[0].incidents.made().retransmitted = i;
     }
     return timeline;
 }

@@ -17,7 +17,7 @@ namespace {
 std::uint64_t missed_by_tap(const Timeline& timeline) {
     std::uint64_t missed = 0;
     for (const Connection& connection : timeline.connections)
-        for (const Way& way : connection.ways) missed += way.gaps.tap + way.response_gaps.tap;
+        for (const Way& way : connection.ways) missed += way.incidents->gaps.tap + way.incidents->response_gaps.tap;
     return missed;
 }
 

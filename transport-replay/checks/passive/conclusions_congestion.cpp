@@ -63,7 +63,7 @@ void check_capable(const Timeline& timeline, const WatchedConnections& watched, 
     for_each_watched(timeline.connections, watched, [&](const Connection& connection, const WatchedConnection& watch) {
         for (const End end : {End::a, End::b}) {
             const WatchedEnd& state = watch.end(end);
-            if (state.data == 0 || connection.way(other(end)).cnps == 0) continue;
+            if (state.data == 0 || connection.way(other(end)).incidents->cnps == 0) continue;
             tallies.about(connection.end(end).address);
             tallies.look(Passive::cnp_08, state.data);
             if (state.not_capable == 0) continue;

@@ -72,7 +72,7 @@ void check_released(const Timeline& timeline, Tallies& tallies) {
         for (const End end : {End::a, End::b}) {
             const Endpoint& to = connection.end(other(end));
             const Way& way = connection.way(end);
-            if (way.packets == 0 || !to.qpn || way.cnps == way.packets) continue;
+            if (way.packets == 0 || !to.qpn || way.incidents->cnps == way.packets) continue;
             const auto found = flows.find(FlowKey{connection.end(end).address, to.address, *to.qpn, {}});
             if (found == flows.end()) continue;
             Released& released = all[found->second];

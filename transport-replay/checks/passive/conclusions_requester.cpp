@@ -26,7 +26,7 @@ void check_first_psn(const Connection& connection, const CmAttempt& attempt, End
     tallies.look(Passive::req_04);
     const std::int32_t distance = Psn(way.first_psn) - *announced;
     if (distance == 0) return;
-    const bool missing = distance > 0 && way.gaps.skipped >= static_cast<std::uint64_t>(distance);
+    const bool missing = distance > 0 && way.incidents->gaps.skipped >= static_cast<std::uint64_t>(distance);
     if (missing) tallies.doubt(Passive::req_04, way.first_frame);
     else tallies.fail(Passive::req_04, way.first_frame, attempt.first_frame);
 }
@@ -43,8 +43,8 @@ void check_depth(const Connection& connection, const CmAttempt& attempt, End end
 
 void check_gaps(const Connection& connection, End end, Tallies& tallies) {
     const Way& way = connection.way(end);
-    if (way.gaps.undecided == 0) return;
-    const auto frames = way.frames(Oddity::gap);
+    if (way.incidents->gaps.undecided == 0) return;
+    const auto frames = way.incidents->frames(Oddity::gap);
     tallies.doubt(Passive::req_01, frames.empty() ? way.first_frame : frames.front());
 }
 
@@ -93,7 +93,7 @@ struct Waits {
 [[nodiscard]] bool is_timer(const Recovery& recovery, const Connection& connection) {
     const Way& requests = connection.way(recovery.requester);
     const Way& answers = connection.way(other(recovery.requester));
-    const bool in_order = requests.gaps.reordered == 0 && answers.response_gaps.reordered == 0 && requests.duplicated == 0;
+    const bool in_order = requests.incidents->gaps.reordered == 0 && answers.incidents->response_gaps.reordered == 0 && requests.incidents->duplicated == 0;
     return recovery.rounds > 1 && *recovery.interval > kReordering && in_order;
 }
 
@@ -118,7 +118,7 @@ void check_read_retry(const Recovery& recovery, const Connection& connection, st
     if (!in_part || recovery.resumed == FrameIndex{} || !announced) return;
     tallies.look(Passive::req_13);
     if (recovery.longest_wait < timeout_of(announced->least)) return;
-    const bool later_came = connection.way(other(recovery.requester)).response_gaps.skipped != 0;
+    const bool later_came = connection.way(other(recovery.requester)).incidents->response_gaps.skipped != 0;
     if (later_came) tallies.fail(Passive::req_13, recovery.resumed, recovery.original);
     else tallies.doubt(Passive::req_13, recovery.resumed, recovery.original);
 }
