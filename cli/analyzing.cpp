@@ -149,13 +149,13 @@ std::optional<Analyzed> analyze_once(const Options& options, const Filter& filte
         settings.memory = options.memory.part_of(analyses);
         annotator.emplace(std::move(settings));
     }
-    std::uint64_t frames = 0;  // of the inputs before
+    Input::SoFar so_far;  // of the inputs before
     std::uint16_t files = 0;
     const auto each_input = [&](Input& input, Progress& progress) {
         const std::uint16_t file = std::exchange(files, static_cast<std::uint16_t>(files + input.files()));
         analyzed.any = true;
         if (analyst.full() || analyst.over()) return ExitCode::done;
-        input.number_from(frames);
+        input.go_on_from(so_far);
         input.wake_when_idle();
         if (listening.opened) listening.opened(input);
         const Jobs jobs = jobs_for(options, input);
@@ -181,12 +181,12 @@ std::optional<Analyzed> analyze_once(const Options& options, const Filter& filte
         const auto follow = [&](std::size_t slot, std::size_t lane) { analyst.follow(parts[slot], slot, lane); };
         decode_all(input, progress, jobs,
                    {filter, seen, begin, each, consume, annotator ? &*annotator : nullptr, gate, follow, analyst.lanes()});
-        frames = input.last_number();
+        so_far = input.so_far();
         analyst.add(input.drops());
         return output.ok() ? ExitCode::done : ExitCode::output_failed;
     };
     analyzed.code = for_each_input(options, each_input, reading.again);
-    analyzed.frames = frames;
+    analyzed.frames = so_far.frames;
     reading.told = analyst.told();
     if (analyst.over()) return std::nullopt;
     if (reading.report != nullptr) *reading.report = analyst.finish_part();

@@ -29,11 +29,11 @@ PassiveSuite suite_of(const Options& options) {
 // The packets that prove a failure. Files only: what came through a pipe is gone.
 ExitCode write_evidence_of(const CheckResult& result, const Options& options) {
     return write_evidence(options, result.check->id, [&](SavedCapture& saved) -> std::expected<void, OutputProblem> {
-        std::uint64_t before = 0;
+        Input::SoFar before;
         for (std::size_t i = 0; i < Input::count(options); ++i) {
             auto input = Input::open(options, i);
             if (!input) continue;  // said when it was analysed
-            input->number_from(before);
+            input->go_on_from(before);
             Batch batch;
             while (input->read(batch))
                 for (const Frame& frame : batch.frames)
@@ -41,7 +41,7 @@ ExitCode write_evidence_of(const CheckResult& result, const Options& options) {
                         if (const auto written = saved.write(frame, fmt::format("{}: {}", result.check->id, result.check->expected));
                             !written)
                             return written;
-            before = input->last_number();
+            before = input->so_far();
         }
         return {};
     });

@@ -57,16 +57,16 @@ std::optional<std::vector<std::size_t>> findings_of(const Options& options, cons
 // When those frames passed, for those that have a time: the files are walked, and nothing is decoded.
 std::vector<Instant> times_of(const Options& options, const std::vector<FrameIndex>& frames) {
     std::vector<Instant> times;
-    std::uint64_t before = 0;
+    Input::SoFar before;
     const auto each_input = [&](Input& input, Progress&) {
-        input.number_from(before);
+        input.go_on_from(before);
         Batch batch;
-        while (before < std::to_underlying(frames.back()) && input.read(batch)) {
+        while (before.frames < std::to_underlying(frames.back()) && input.read(batch)) {
             for (const Frame& frame : batch.frames)
                 if (frame.has_time && std::ranges::binary_search(frames, frame.index)) times.push_back(frame.time);
-            before = input.last_number();
+            before = input.so_far();
         }
-        before = input.last_number();
+        before = input.so_far();
         return ExitCode::done;
     };
     static_cast<void>(for_each_input(options, each_input, true));

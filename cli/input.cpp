@@ -131,8 +131,9 @@ bool Input::read_source(Batch& batch) {
 
 // Leaves the frames that the BPF filter asks for.
 void Input::select(Batch& batch) {
-    if (!batch.frames.empty()) last_number_ = numbers_before_ + std::to_underlying(batch.frames.back().index);
-    set_as_told(batch, numbers_before_);
+    if (!batch.frames.empty()) so_far_.frames = before_.frames + std::to_underlying(batch.frames.back().index);
+    if (!so_far_.begin) note_begin(batch.frames);
+    set_as_told(batch, before_.frames);
     if (bpf_)
         std::erase_if(batch.frames, [&](const Frame& frame) {
             const auto match = bpf_->matches(frame);
@@ -141,6 +142,11 @@ void Input::select(Batch& batch) {
                                 fmt::format("capture filter '{}': {}", bpf_->expression(), match.error())};
             return !match.value_or(false);
         });
+}
+
+void Input::note_begin(std::span<const Frame> frames) {
+    const auto first = std::ranges::find_if(frames, &Frame::has_time);
+    if (first != frames.end()) so_far_.begin = dissect::moved(first->time, offset_);
 }
 
 // The numbers of frames, and what the user says of the link and its clock.
@@ -152,6 +158,9 @@ void Input::set_as_told(Batch& batch, std::uint64_t numbered_from) const {
     if (offset_ != dissect::Duration{})
         for (Frame& frame : batch.frames)
             if (frame.has_time) frame.time = dissect::moved(frame.time, offset_);
+    if (before_.begin)
+        for (Frame& frame : batch.frames)
+            if (frame.has_time) frame.elapsed = frame.time - *before_.begin;
 }
 
 bool Input::reach(Batch& batch) {
@@ -162,11 +171,11 @@ bool Input::reach(Batch& batch) {
 void Input::settle(Batch& batch) {
     std::get<CaptureFile>(source_).settle(batch);
     if (!batch.numbered_from) return select(batch);
-    last_number_ = numbers_before_ + *batch.numbered_from + batch.frames.size();
+    so_far_.frames = before_.frames + *batch.numbered_from + batch.frames.size();
 }
 
 void Input::finish(Batch& batch) const {
-    if (batch.numbered_from) set_as_told(batch, numbers_before_ + *batch.numbered_from);
+    if (batch.numbered_from) set_as_told(batch, before_.frames + *batch.numbered_from);
     batch.numbered_from.reset();
 }
 

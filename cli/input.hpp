@@ -9,6 +9,7 @@
 #include <expected>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <variant>
@@ -53,11 +54,14 @@ public:
     // From now on read() returns without frames where an interface has none for a while.
     void wake_when_idle() { wakes_ = true; }
 
-    // Frames are numbered on from the last number of another input: several files that are one capture.
-    void number_from(std::uint64_t last_of_another) { last_number_ = numbers_before_ = last_of_another; }
-    // Of the last frame that was read, whether a capture filter took it or not.
-    [[nodiscard]] std::uint64_t last_number() const { return last_number_; }
-
+    // Several files that are one capture: where one ends and the next goes on.
+    struct SoFar {
+        std::uint64_t frames = 0;               // of all inputs, whether a capture filter took them or not
+        std::optional<dissect::Instant> begin;  // time of the first that has one
+    };
+    // Frames are numbered on, and their time is that since the first frame of the first input.
+    void go_on_from(const SoFar& others) { before_ = so_far_ = others; }
+    [[nodiscard]] const SoFar& so_far() const { return so_far_; }
     // Why reading ended, of each file that has no sound end.
     [[nodiscard]] std::vector<dissect::InputProblem> problems() const;
     [[nodiscard]] std::string name() const;
@@ -93,6 +97,7 @@ private:
     [[nodiscard]] std::expected<void, OpenFailure> filter_by_bpf(const Options& options);
     [[nodiscard]] bool read_source(dissect::Batch& batch);
     void select(dissect::Batch& batch);
+    void note_begin(std::span<const dissect::Frame> frames);
     void set_as_told(dissect::Batch& batch, std::uint64_t numbered_from) const;
 
     std::variant<dissect::CaptureFile, transport::Listener, Merged> source_;
@@ -103,8 +108,8 @@ private:
     dissect::InputProblem own_problem_;
     dissect::Duration offset_{};
     bool wakes_ = false;
-    std::uint64_t numbers_before_ = 0;
-    std::uint64_t last_number_ = 0;
+    SoFar before_;  // of other inputs
+    SoFar so_far_;
 };
 
 // Makes Ctrl-C and SIGTERM end reading instead of the process, so that what was done is still reported; ignores SIGPIPE.

@@ -110,11 +110,11 @@ ExitCode copy_packets(const Options& options, const Filter& compiled, bool annot
     if (annotated) annotator.emplace(known_settings(options, look_ahead)).know(known->messages);
     PacketCopies copies(*file, options);
     bool opened = false;
-    std::uint64_t before = 0;  // packets of the inputs before
+    Input::SoFar before;
     const ExitCode code = for_each_input(options, [&](Input& input, Progress& progress) {
         opened = true;
         if (copies.full()) return ExitCode::done;
-        input.number_from(before);
+        input.go_on_from(before);
         copies.next_input();
         const Jobs jobs = jobs_for(options, input);
         std::vector<std::vector<Frame>> chosen(jobs.slots());  // borrowed from batches, which stay until they are consumed
@@ -122,7 +122,7 @@ ExitCode copy_packets(const Options& options, const Filter& compiled, bool annot
                    {known->filter, [&](const Batch&) { copies.describe(input); }, [&](std::size_t slot) { chosen[slot].clear(); },
                     [&](std::size_t slot, const Packet& packet) { chosen[slot].push_back(packet.frame); },
                     [&](std::size_t slot) { return copies.write(chosen[slot], input.live()); }, annotator ? &*annotator : nullptr});
-        before = input.last_number();
+        before = input.so_far();
         return copies.ok() ? ExitCode::done : ExitCode::output_failed;
     });
     if (!opened && copies.ok()) return code;  // no input: no file
@@ -147,11 +147,11 @@ ExitCode run_packets(const Options& options) {
     else annotator = stream_annotator(options);
     PacketRows rows(options, std::move(*columns), output);
     bool opened = false;
-    std::uint64_t before = 0;  // packets of the inputs before
+    Input::SoFar before;
     const ExitCode code = for_each_input(options, [&](Input& input, Progress& progress) {
         opened = true;
         if (rows.full()) return ExitCode::done;
-        input.number_from(before);
+        input.go_on_from(before);
         const Jobs jobs = jobs_for(options, input);
         std::vector<Rendered> parts(jobs.slots());
         const auto begin = [&](std::size_t slot) {
@@ -166,7 +166,7 @@ ExitCode run_packets(const Options& options) {
                         return rows.write(parts[slot], input.live());
                     },
                     annotator ? &*annotator : nullptr});
-        before = input.last_number();
+        before = input.so_far();
         return output.ok() ? ExitCode::done : ExitCode::output_failed;
     });
     if (opened) rows.write_heading();

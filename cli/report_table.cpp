@@ -125,7 +125,10 @@ void append_quality(std::string& out, const CaptureQuality& quality) {
 std::uint64_t trouble(const Connection& connection) {
     constexpr std::uint64_t kFatal = 1'000'000;  // worse than any number of retransmissions that is likely
     std::uint64_t sum = connection.failed ? kFatal : 0;
-    for (const Way& way : connection.ways) sum += way.incidents->retransmitted + way.incidents->sequence_naks + way.incidents->rnr_naks + kFatal * way.incidents->fatal_naks;
+    for (const Way& way : connection.ways) {
+        const Incidents& had = *way.incidents;
+        sum += had.retransmitted + had.sequence_naks + had.rnr_naks + kFatal * had.fatal_naks;
+    }
     return sum;
 }
 

@@ -109,9 +109,9 @@ ExitCode run_show(const Options& options) {
     if (json) output.write(json_rows_begin("packets"));
     std::uint64_t shown = 0;
     std::uint64_t frames = 0;  // read so far
-    std::uint64_t before = 0;  // packets of the inputs before
+    Input::SoFar before;
     const ExitCode code = for_each_input(options, [&](Input& input, Progress& progress) {
-        input.number_from(before);
+        input.go_on_from(before);
         std::string text;
         bool more = true;   // packets are still wanted
         bool past = false;  // all frames that are wanted were read
@@ -137,7 +137,7 @@ ExitCode run_show(const Options& options) {
                         return more && (!past || read_all) && output.ok();
                     },
                     annotator ? &*annotator : nullptr, {}, {}, 0, false});
-        before = input.last_number();
+        before = input.so_far();
         return output.ok() ? ExitCode::done : ExitCode::output_failed;
     });
     if (json) output.write("\n" + std::string(kJsonRowsEnd));

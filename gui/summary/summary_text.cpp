@@ -99,7 +99,10 @@ QString unlessZero(std::uint64_t count) { return count == 0 ? QString() : number
 QString connectionRow(const ConnectionRow& of, const QPalette& palette, const Names* names) {
     const Connection& connection = of.connection;
     const auto uid = std::to_underlying(connection.uid);
-    const auto naks = both(connection, [](const Way& way) { return way.incidents->sequence_naks + way.incidents->rnr_naks + way.incidents->fatal_naks; });
+    const auto naks = both(connection, [](const Way& way) {
+        const Incidents& had = *way.incidents;
+        return had.sequence_naks + had.rnr_naks + had.fatal_naks;
+    });
     const QString speaks = of.ulp == nullptr ? QString() : QStringLiteral(" ") + escaped(spoken_text(*of.ulp));
     QString state = escaped(state_of(of));
     if (tone_of(of) == Tone::error) state = toned(state, textColor(Severity::error, palette));

@@ -62,7 +62,8 @@ std::vector<Address> icrcs_not_judged(const Timeline& timeline) {
             sender.right += way.intact;
             // Its requests are answered; or the other end, whose requests it answers, does not send them again.
             const bool answered = way.requests != 0 && back.packets > back.requests;
-            const bool content = way.packets > way.requests && back.requests >= kFewestAccepted && back.incidents->retransmitted * 4 <= back.requests;
+            const bool content =
+                way.packets > way.requests && back.requests >= kFewestAccepted && back.incidents->retransmitted * 4 <= back.requests;
             sender.accepted |= answered || content || timeline.quality.only_heard(connection.end(end).address, connection.end(other(end)).address);
         }
     const bool all = timeline.quality.no_icrc_right();

@@ -84,8 +84,9 @@ inline void add_evidence(FindingDraft& draft, dissect::FrameIndex frame) {
 }
 
 // How many answers an end gave.
-[[nodiscard]] constexpr std::uint64_t answers_of(const Way& way) {
-    return way.acks + way.incidents->sequence_naks + way.incidents->rnr_naks + way.incidents->fatal_naks + way.read_responses + way.atomic_responses + way.incidents->unread_answers;
+[[nodiscard]] inline std::uint64_t answers_of(const Way& way) {
+    const Incidents& had = *way.incidents;
+    return way.acks + had.sequence_naks + had.rnr_naks + had.fatal_naks + way.read_responses + way.atomic_responses + had.unread_answers;
 }
 
 }  // namespace qps::transport

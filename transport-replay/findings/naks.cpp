@@ -126,7 +126,8 @@ void lone_rnr_naks(const Timeline& timeline, const Emit& emit) {
         const Way& way = lone.way();
         if (way.incidents->rnr_naks == 0) continue;
         const std::uint8_t code = way.incidents->rnr.timer.value_or(0) & 31U;
-        const std::string refused = way.incidents->rnr.longest == Duration{} ? "" : fmt::format("; one PSN was refused for {}", duration_text(way.incidents->rnr.longest));
+        const Duration longest = way.incidents->rnr.longest;
+        const std::string refused = longest == Duration{} ? "" : fmt::format("; one PSN was refused for {}", duration_text(longest));
         emit({.party = Party::responder,
               .connection = lone.connection.uid,
               .packets = way.incidents->frames(Oddity::rnr_nak),

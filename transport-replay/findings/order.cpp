@@ -168,7 +168,8 @@ void out_of_order(const Timeline& timeline, const Emit& emit) {
             if (back.incidents->unread_answers + way.incidents->unread_answers != 0) continue;  // a NAK may have asked for them
             const Ordering& order = *way.incidents->ordering;
             const bool reported = order.naks_of(NakCause::late) + order.naks_of(NakCause::discarded_late) != 0;  // as reordered-not-lost
-            const std::uint64_t late = (reported ? 0 : std::max(way.incidents->gaps.reordered, order.overtaken)) + way.incidents->response_gaps.reordered;
+            const Incidents& had = *way.incidents;
+            const std::uint64_t late = (reported ? 0 : std::max(had.gaps.reordered, order.overtaken)) + had.response_gaps.reordered;
             if (late == 0) continue;
             // Without a complaint the receiver bears it (adaptive routing with out-of-order placement), or only the tap
             // saw them so.

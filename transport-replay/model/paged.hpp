@@ -2,6 +2,8 @@
 // all of it, nor room for as many again, and a place is found without a division.
 #pragma once
 
+#include <transport-replay/model/large_blocks.hpp>
+
 #include <bit>
 #include <cstddef>
 #include <utility>
@@ -9,8 +11,9 @@
 
 namespace qps::transport {
 
-// `kOnePage`: values; a power of two. The number of values is its owner's to bound.
-template <class T, std::size_t kOnePage>
+// The number of values is its owner's to bound. `kOnePage`: values, a power of two; so many that a page goes back to the system at once
+// when it is given back.
+template <class T, std::size_t kOnePage = std::bit_ceil((kLargeBlock + sizeof(T) - 1) / sizeof(T))>
 class Paged {
     static_assert(std::has_single_bit(kOnePage));
 

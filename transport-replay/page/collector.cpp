@@ -61,7 +61,8 @@ void Collector::choose_grids() {
             if (std::ranges::any_of(grids_, [&](const PsnGrid& each) { return each.connection == connection->uid && each.requester == end; })) continue;
             const Way& way = connection->way(end);
             PsnGrid grid{.connection = connection->uid, .requester = end, .first = way.first_psn, .range = 1, .cells = {}, .acknowledged = {}, .requests = {}};
-            grid.range = static_cast<std::int64_t>(std::clamp<std::uint64_t>(way.requests - way.incidents->retransmitted + way.incidents->gaps.skipped, 1, Psn::kMask));
+            const Incidents& had = *way.incidents;
+            grid.range = static_cast<std::int64_t>(std::clamp<std::uint64_t>(way.requests - had.retransmitted + had.gaps.skipped, 1, Psn::kMask));
             grid.cells.resize(kColumns * kPsnRows);
             grid.acknowledged.assign(kColumns, -1);
             grids_.push_back(std::move(grid));

@@ -93,7 +93,8 @@ FlowKey CongestionTracker::key_of(const Flow& flow) const {
 
 bool CongestionTracker::is_of(const Flow& flow, const FlowKey& key) const {
     const PairCongestion& pair = pairs_[flow.pair].sums;
-    return flow.destination_qp == key.destination_qp && flow.source_qp == key.source_qp && pair.source == key.source && pair.destination == key.destination;
+    return flow.destination_qp == key.destination_qp && flow.source_qp == key.source_qp && pair.source == key.source &&
+           pair.destination == key.destination;
 }
 
 CongestionTracker::Flow* CongestionTracker::flow_of(const Observation& observation) {

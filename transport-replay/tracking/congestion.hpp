@@ -106,8 +106,7 @@ private:
     FlowTable flow_index_;                                                   // by flow_hash
     boost::unordered_flat_map<FlowKey, Index, FlowHash> pair_index_;         // queue pair 0
     boost::unordered_flat_map<FlowKey, Index, FlowHash> stream_index_;
-    static constexpr std::size_t kPageOfFlows = 512;
-    Paged<Flow, kPageOfFlows> flows_;
+    Paged<Flow> flows_;
     std::vector<Pair> pairs_;
 };
 

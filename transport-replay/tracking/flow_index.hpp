@@ -66,8 +66,7 @@ private:
         Where where = 0;
         FlowKey flow;
     };
-    static constexpr std::size_t kPageOfSlots = 512;
-    Paged<Slot, kPageOfSlots> slots_;
+    Paged<Slot> slots_;
     std::vector<FlowTable::Index> free_;  // of them
     FlowTable table_;
 };

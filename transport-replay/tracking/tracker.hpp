@@ -166,7 +166,7 @@ private:
         std::optional<dissect::Instant> over;  // taken down, or refused: nobody sends again since
     };
     // There are as many as the capture has queue pairs (docs/benchmark.md): what is added here is paid for each of them.
-    static_assert(sizeof(Direction) <= 296 && sizeof(Entry) <= sizeof(Connection) + 640);
+    static_assert(sizeof(Direction) <= 296 && sizeof(Way) <= 296 && sizeof(Entry) <= sizeof(Connection) + 640);
     // One way of a connection: what `from` sends. In one word, for it is handed around with every packet.
     class WayOf {
     public:
@@ -252,8 +252,7 @@ private:
     std::size_t most_;                     // entries
     std::size_t most_kept_;                // retired connections
     std::size_t open_together_;            // messages under way, of all: an end may have many more while others have fewer
-    static constexpr std::size_t kPageOfEntries = 64;
-    Paged<Entry, kPageOfEntries> entries_;
+    Paged<Entry> entries_;
     ConnectionMap<Index> places_;          // in entries_
     std::vector<ConnectionId> retired_;
     std::uint32_t next_uid_ = 1;

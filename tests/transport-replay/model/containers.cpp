@@ -1,5 +1,6 @@
 // Where values of many connections are kept: pages that stay where they are, and what few of them have.
 #include <tests/support/catch.hpp>
+#include <transport-replay/model/connection.hpp>
 #include <transport-replay/model/paged.hpp>
 #include <transport-replay/model/seldom.hpp>
 
@@ -72,4 +73,33 @@ TEST_CASE("what few have takes a pointer until it is changed, and copies share n
     one = Seldom<Rare>{};
     CHECK_FALSE(one.there());
     CHECK((*without).values.size() == 2);
+}
+
+TEST_CASE("few values: one takes sixteen bytes, the first of several are counted by value, the others together") {
+    using Few = FewValues<std::uint8_t, 3>;
+    static_assert(sizeof(Few) == 16);
+    Few values;
+    CHECK(values.size() == 0);
+    CHECK(values.one());
+    values.add(7, 0);
+    CHECK(values.size() == 0);
+    values.add(7, 5);
+    values.add(7);
+    CHECK(values.one());
+    REQUIRE(values.size() == 1);
+    CHECK(values[0].packets == 6);
+    const Few before = values;
+    for (const std::uint8_t value : {8, 9, 8, 10, 11, 7}) values.add(value);
+    CHECK(before.one());
+    CHECK_FALSE(values.one());
+    REQUIRE(values.size() == 3);
+    CHECK(values[0].packets == 7);
+    CHECK(values[1].value == 8);
+    CHECK(values[1].packets == 2);
+    CHECK(values[2].value == 9);
+    CHECK(values.other_packets() == 2);
+    values.add(9, UINT32_MAX);
+    values.add(12, UINT32_MAX);
+    CHECK(values[2].packets == UINT32_MAX);
+    CHECK(values.other_packets() == UINT32_MAX);
 }

@@ -93,7 +93,8 @@ struct Waits {
 [[nodiscard]] bool is_timer(const Recovery& recovery, const Connection& connection) {
     const Way& requests = connection.way(recovery.requester);
     const Way& answers = connection.way(other(recovery.requester));
-    const bool in_order = requests.incidents->gaps.reordered == 0 && answers.incidents->response_gaps.reordered == 0 && requests.incidents->duplicated == 0;
+    const bool in_order = requests.incidents->gaps.reordered == 0 && answers.incidents->response_gaps.reordered == 0 &&
+                          requests.incidents->duplicated == 0;
     return recovery.rounds > 1 && *recovery.interval > kReordering && in_order;
 }
 
