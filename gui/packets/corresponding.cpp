@@ -1,5 +1,6 @@
 #include <gui/packets/corresponding.hpp>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -36,21 +37,50 @@ std::string psnRange(Psn first, Psn last) {
 
 }  // namespace
 
-std::optional<MessageRow> messageOf(const PacketRows& rows, FrameIndex frame) {
+namespace {
+
+// Its place among the messages.
+std::optional<std::uint64_t> placeOfMessage(const PacketRows& rows, FrameIndex frame) {
     const auto* messages = rows.messages();
     const PacketRow row = rows.row(frame);
     if (messages == nullptr || !row.connection()) return std::nullopt;
-    std::optional<MessageRow> answered;
-    std::optional<MessageRow> responded;
+    std::optional<std::uint64_t> answered;
+    std::optional<std::uint64_t> responded;
     const std::uint64_t count = messages->size();
     for (std::uint64_t i = 0; i < count; ++i) {
         const MessageRow& message = (*messages)[i];
         if (message.connection() != *row.connection() || frame < message.first_frame()) continue;
-        if (asks(rows, message, frame, row)) return message;
-        if (message.answer_frame() == frame) answered = message;
-        else if (responds(rows, message, frame, row)) responded = message;
+        if (asks(rows, message, frame, row)) return i;
+        if (message.answer_frame() == frame) answered = i;
+        else if (responds(rows, message, frame, row)) responded = i;
     }
     return answered ? answered : responded;
+}
+
+}  // namespace
+
+std::optional<MessageRow> messageOf(const PacketRows& rows, FrameIndex frame) {
+    const auto place = placeOfMessage(rows, frame);
+    return place ? std::optional((*rows.messages())[*place]) : std::nullopt;
+}
+
+std::optional<MessageFrames> messageFramesOf(const PacketRows& rows, FrameIndex frame) {
+    constexpr std::size_t kMostFrames = 4096;
+    constexpr std::uint64_t kMostLookedAt = 1 << 20;  // rows: some milliseconds
+    const auto place = placeOfMessage(rows, frame);
+    if (!place) return std::nullopt;
+    const MessageRow message = (*rows.messages())[*place];
+    const std::uint64_t last = std::to_underlying(std::max(message.last_frame(), message.answer_frame().value_or(FrameIndex{})));
+    MessageFrames found{.number = *place + 1, .frames = {}};
+    const std::uint64_t first = std::to_underlying(message.first_frame());
+    for (std::uint64_t at = first; at < last && at - first < kMostLookedAt && found.frames.size() < kMostFrames; ++at) {
+        const PacketRow row = rows.row(FrameIndex{at});
+        if (row.connection() != message.connection()) continue;
+        if (asks(rows, message, FrameIndex{at}, row) || responds(rows, message, FrameIndex{at}, row))
+            found.frames.push_back(static_cast<std::uint32_t>(at));
+    }
+    found.frames.push_back(static_cast<std::uint32_t>(last));
+    return found;
 }
 
 std::optional<FrameIndex> correspondingTo(const PacketRows& rows, FrameIndex frame) {

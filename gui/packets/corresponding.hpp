@@ -4,11 +4,20 @@
 #include <gui/packets/packet_rows.hpp>
 
 #include <string>
+#include <vector>
 
 namespace qps::gui {
 
 // The message that a packet is a request of, else the last one that it answers, else the READ whose response it is.
 [[nodiscard]] std::optional<transport::MessageRow> messageOf(const PacketRows& rows, dissect::FrameIndex frame);
+
+// The message of a packet as fields have it: counted from 1 in the order in which messages end, and its frames; of one with very many frames
+// the first ones, and its last.
+struct MessageFrames {
+    std::uint64_t number = 0;
+    std::vector<std::uint32_t> frames;
+};
+[[nodiscard]] std::optional<MessageFrames> messageFramesOf(const PacketRows& rows, dissect::FrameIndex frame);
 
 // From a request packet to the answer of its message, from any answer to the first request packet.
 [[nodiscard]] std::optional<dissect::FrameIndex> correspondingTo(const PacketRows& rows, dissect::FrameIndex frame);

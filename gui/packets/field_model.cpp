@@ -11,6 +11,7 @@
 namespace qps::gui {
 
 using dissect::Fault;
+using dissect::FrameIndex;
 using dissect::TreeLine;
 
 namespace {
@@ -60,6 +61,13 @@ const TreeLine* FieldModel::line(const QModelIndex& index) const {
 
 QModelIndex FieldModel::indexOf(std::size_t line, int column) const {
     return line < m_nodes.size() ? createIndex(m_nodes[line].row, column, quintptr{line}) : QModelIndex();
+}
+
+std::optional<FrameIndex> FieldModel::linkOf(const QModelIndex& index) const {
+    const TreeLine* line = this->line(index);
+    if (line == nullptr || line->field == nullptr) return std::nullopt;
+    const bool names = line->field->name == "rdma.message.first_frame" || line->field->name == "rdma.message.last_frame";
+    return names && line->value.number != 0 ? std::optional(FrameIndex{line->value.number}) : std::nullopt;
 }
 
 QModelIndex FieldModel::index(int row, int column, const QModelIndex& parent) const {
@@ -112,6 +120,7 @@ QVariant FieldModel::data(const QModelIndex& index, int role) const {
         case Qt::AccessibleTextRole: return QStringLiteral("%1 %2").arg(text(*line, Name), text(*line, Words));
         case Qt::ForegroundRole:
             if (wrong) return textColor(transport::Severity::error, m_palette);
+            if (index.column() == Words && linkOf(index)) return m_palette.color(QPalette::Link);
             if (line->heading() && index.column() == Words)
                 return mixed(m_palette.color(QPalette::Base), m_palette.color(QPalette::Text), 0.6);
             return {};
@@ -120,6 +129,11 @@ QVariant FieldModel::data(const QModelIndex& index, int role) const {
                 QFont bold;
                 bold.setBold(true);
                 return bold;
+            }
+            if (index.column() == Words && linkOf(index)) {
+                QFont underlined;
+                underlined.setUnderline(true);
+                return underlined;
             }
             return {};
         default: return {};

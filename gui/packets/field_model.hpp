@@ -27,6 +27,8 @@ public:
     [[nodiscard]] const dissect::TreeLine* line(const QModelIndex& index) const;
     [[nodiscard]] std::optional<std::size_t> number(const QModelIndex& index) const;
     [[nodiscard]] QModelIndex indexOf(std::size_t line, int column = 0) const;
+    // The packet that a line names by its number, as those of a message do.
+    [[nodiscard]] std::optional<dissect::FrameIndex> linkOf(const QModelIndex& index) const;
 
     [[nodiscard]] QModelIndex index(int row, int column, const QModelIndex& parent = {}) const override;
     [[nodiscard]] QModelIndex parent(const QModelIndex& child) const override;

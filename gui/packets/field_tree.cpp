@@ -53,6 +53,9 @@ FieldTree::FieldTree(QWidget* parent) : QTreeView(parent), m_model(new FieldMode
     header()->setSectionResizeMode(FieldModel::Name, QHeaderView::Interactive);
     connect(this, &QTreeView::expanded, this, [this](const QModelIndex& index) { setOpen(index, true); });
     connect(this, &QTreeView::collapsed, this, [this](const QModelIndex& index) { setOpen(index, false); });
+    connect(this, &QTreeView::activated, this, [this](const QModelIndex& index) {
+        if (const auto frame = m_model->linkOf(index)) Q_EMIT frameWanted(*frame);
+    });
 }
 
 QMimeData* FieldTree::dragged() const {
@@ -298,6 +301,8 @@ void FieldTree::fillMenu(QMenu& menu) {
         {[this](const QString& filter) { Q_EMIT filterWanted(filter); }, [this](const QString& filter) { Q_EMIT filterPrepared(filter); }});
     menu.addAction(tr("Co&nnection filter"), this, &FieldTree::followConversationWanted);
     menu.addAction(tr("&Follow message"), this, &FieldTree::followMessageWanted);
+    if (const auto frame = m_model->linkOf(currentIndex()))
+        menu.addAction(tr("&Go to packet %1").arg(std::to_underlying(*frame)), this, [this, frame] { Q_EMIT frameWanted(*frame); });
     menu.addSeparator();
     fillCopyMenu(*menu.addMenu(tr("Cop&y")));
 }

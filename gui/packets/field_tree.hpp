@@ -63,6 +63,7 @@ Q_SIGNALS:
     void columnWanted(const QString& field);
     void followMessageWanted();
     void followConversationWanted();
+    void frameWanted(dissect::FrameIndex frame);  // which the line names: by a double click, or Enter
 
 protected:
     void currentChanged(const QModelIndex& current, const QModelIndex& previous) override;

@@ -4,21 +4,28 @@
 #include <dissect/packet.hpp>
 #include <dissect/tree.hpp>
 
+#include <cstdint>
 #include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 namespace qps::gui {
 
 class OwnedPacket {
 public:
-    explicit OwnedPacket(const dissect::Packet& packet)
+    // `message`: the number of its message and the frames of that, where it is known.
+    explicit OwnedPacket(const dissect::Packet& packet, std::optional<std::uint64_t> message = {}, std::vector<std::uint32_t> frames = {})
         : m_bytes(packet.frame.bytes.begin(), packet.frame.bytes.end()),
           m_options(packet.frame.options.begin(), packet.frame.options.end()),
+          m_frames(std::move(frames)),
           m_packet(packet) {
         m_packet.frame.bytes = m_bytes;
         m_packet.frame.options = m_options;
         if (packet.annotation != nullptr) {
             m_annotation = *packet.annotation;
+            m_annotation.message = message;
+            m_annotation.message_frames = m_frames;
             m_packet.annotation = &m_annotation;
         }
         m_lines = dissect::tree(m_packet);
@@ -33,7 +40,8 @@ public:
 private:
     std::vector<std::byte> m_bytes;
     std::vector<std::byte> m_options;
-    dissect::Annotation m_annotation;
+    std::vector<std::uint32_t> m_frames;
+    dissect::Annotation m_annotation;  // borrows them
     dissect::Packet m_packet;
     std::vector<dissect::TreeLine> m_lines;  // borrow m_bytes
 };

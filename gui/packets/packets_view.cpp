@@ -1,4 +1,5 @@
 #include <dissect/filter/field_index.hpp>
+#include <gui/packets/corresponding.hpp>
 #include <gui/packets/event_overview.hpp>
 #include <gui/packets/packet_window.hpp>
 #include <gui/packets/rules_dialog.hpp>
@@ -138,6 +139,10 @@ void PacketsView::connectTree() {
     connect(&tree, &FieldTree::columnWanted, this, &PacketsView::addColumn);
     connect(&tree, &FieldTree::followMessageWanted, this, &PacketsView::followMessage);
     connect(&tree, &FieldTree::followConversationWanted, this, &PacketsView::followConversation);
+    connect(&tree, &FieldTree::frameWanted, this, [this](FrameIndex frame) {
+        if (m_list->goTo(frame) && !m_rows.isShown(frame))
+            Q_EMIT notice(tr("Packet %1 is hidden by the filter").arg(std::to_underlying(frame)));
+    });
 }
 
 void PacketsView::connectSorting() {
@@ -166,12 +171,18 @@ void PacketsView::stopSorting() {
     m_sorting.clear();
 }
 
+SharedPacket PacketsView::withMessage(const dissect::Packet& packet) const {
+    std::optional<MessageFrames> message = messageFramesOf(m_rows, packet.frame.index);
+    if (!message) return std::make_shared<OwnedPacket>(packet);
+    return std::make_shared<OwnedPacket>(packet, message->number, std::move(message->frames));
+}
+
 void PacketsView::showCurrent() {
     const std::optional<FrameIndex> current = m_list->current();
     if (current && current == m_shown) return;
     m_shown = current;
     const dissect::Packet* packet = current ? m_rows.read(*current) : nullptr;
-    m_panes->setPacket(packet != nullptr ? std::make_shared<OwnedPacket>(*packet) : nullptr);
+    m_panes->setPacket(packet != nullptr ? withMessage(*packet) : nullptr);
     if (current && packet == nullptr)
         Q_EMIT notice(tr("Packet %1 cannot be read: the file has changed or is gone").arg(std::to_underlying(*current)));
 }

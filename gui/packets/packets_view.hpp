@@ -57,6 +57,7 @@ private:
     void connectTree();
     void connectSorting();
     void rowsChanged();
+    [[nodiscard]] SharedPacket withMessage(const dissect::Packet& packet) const;
     void showCurrent();
     void applyFilter(const QString& text);
     void tellMarks();

@@ -8,10 +8,13 @@
 #include <tests/gui/sample_rows.hpp>
 #include <tests/support/catch.hpp>
 
+#include <QFont>
 #include <QHeaderView>
 #include <QLabel>
 #include <QSignalSpy>
 #include <QTest>
+#include <algorithm>
+#include <string_view>
 
 using namespace qps::gui;
 using namespace qps::gui::tests;
@@ -68,6 +71,45 @@ TEST_CASE("a capture is shown with its first packet, its fields and its bytes") 
     opened.session.close();
     CHECK(opened.view.panes().tree().packet() == nullptr);
     CHECK_FALSE(opened.view.list().current());
+}
+
+TEST_CASE("a packet of a message names the first and the last one, and goes there") {
+    OpenedPackets opened("loss_write");
+    FieldTree& tree = opened.view.panes().tree();
+    const auto lineOf = [&](std::string_view field) {
+        const auto& lines = tree.packet()->lines();
+        for (std::size_t i = 0; i < lines.size(); ++i)
+            if (lines[i].field != nullptr && lines[i].field->name == field) return tree.fields().indexOf(i, FieldModel::Words);
+        return QModelIndex();
+    };
+    // A message of many packets: from one in its middle to its ends.
+    const auto index = opened.session.index();
+    const auto& messages = index->messages;
+    std::uint64_t at = 0;
+    while (at < messages.size() && messages[at].bytes() < 5000) ++at;
+    REQUIRE(at < messages.size());
+    const auto first = messages[at].first_frame();
+    const auto last = std::max(messages[at].last_frame(), messages[at].answer_frame().value_or(FrameIndex{}));
+    opened.selection.selectPacket(first);
+    REQUIRE(lineOf("rdma.message").isValid());
+    CHECK(lineOf("rdma.message").data().toString() == QString::number(at + 1));
+    CHECK(lineOf("rdma.message.first_frame").data().toString() == QString::number(std::to_underlying(first)));
+    CHECK(tree.fields().linkOf(lineOf("rdma.message.first_frame")) == first);
+    CHECK(tree.fields().linkOf(lineOf("rdma.message.last_frame")) == last);
+    CHECK_FALSE(tree.fields().linkOf(lineOf("rdma.message")));
+    CHECK(lineOf("rdma.message.last_frame").data(Qt::FontRole).value<QFont>().underline());
+    tree.setCurrentIndex(lineOf("rdma.message.last_frame"));
+    QTest::keyClick(&tree, Qt::Key_Return);
+    CHECK(opened.selection.packet() == last);
+    CHECK(lineOf("rdma.message").data().toString() == QString::number(at + 1));
+    // What a filter hides is shown in the panes, and said to be hidden.
+    QSignalSpy said(&opened.view, &PacketsView::notice);
+    REQUIRE(opened.filter("infiniband.bth.opcode == 17"));
+    tree.setCurrentIndex(lineOf("rdma.message.first_frame"));
+    QTest::keyClick(&tree, Qt::Key_Return);
+    CHECK(opened.selection.packet() == first);
+    REQUIRE(said.count() >= 1);
+    CHECK(said.back().front().toString().contains(QStringLiteral("hidden by the filter")));
 }
 
 TEST_CASE("the view follows the selection and tells it") {
