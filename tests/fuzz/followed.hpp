@@ -77,14 +77,14 @@ inline void Followed::take(transport::ConnectionId id, const transport::Message&
 
 inline void Followed::check_connection(const transport::Connection& connection) const {
     for (const transport::Way& way : connection.ways) {
-        for (const transport::Gaps& gaps : {way.gaps, way.response_gaps})
+        for (const transport::Gaps& gaps : {way.incidents->gaps, way.incidents->response_gaps})
             demand(gaps.reordered + gaps.network + gaps.tap + gaps.undecided == gaps.skipped);
-        demand(way.retransmitted <= way.requests && way.requests <= way.packets);
-        demand(way.duplicated <= way.retransmitted && way.already_answered <= way.retransmitted);
+        demand(way.incidents->retransmitted <= way.requests && way.requests <= way.packets);
+        demand(way.incidents->duplicated <= way.incidents->retransmitted && way.incidents->already_answered <= way.incidents->retransmitted);
         demand(way.packets == 0 || way.first_frame <= way.last_frame);
         demand(static_cast<std::uint64_t>(way.last_frame) <= last_frame_);
-        demand(way.completed + way.failed + way.abandoned + way.open <= way.all_messages());
-        demand(way.latency.count <= way.completed + way.failed);
+        demand(way.completed + way.incidents->failed + way.incidents->abandoned + way.open <= way.all_messages());
+        demand(way.latency.count <= way.completed + way.incidents->failed);
     }
     demand(connection.packets() >= 1 || connection.cm_attempt);  // CM may speak of one that the capture does not hold
 }
@@ -99,11 +99,11 @@ inline void Followed::check_totals(const transport::Timeline& timeline) const {
         for (const transport::Way& way : each.ways) {
             for (std::size_t i = 0; i < sum.messages.size(); ++i) sum.messages[i] += way.messages[i];
             sum.message_bytes += way.message_bytes;
-            sum.retransmitted_packets += way.retransmitted;
-            sum.duplicated_packets += way.duplicated;
-            sum.sequence_naks += way.sequence_naks;
-            sum.rnr_naks += way.rnr_naks;
-            sum.fatal_naks += way.fatal_naks;
+            sum.retransmitted_packets += way.incidents->retransmitted;
+            sum.duplicated_packets += way.incidents->duplicated;
+            sum.sequence_naks += way.incidents->sequence_naks;
+            sum.rnr_naks += way.incidents->rnr_naks;
+            sum.fatal_naks += way.incidents->fatal_naks;
             sum.acks += way.acks;
         }
     }

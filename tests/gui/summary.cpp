@@ -114,7 +114,7 @@ TEST_CASE("findings that differ in their connection alone are one group, with th
 TEST_CASE("connections in trouble come before busy ones") {
     Timeline timeline = qps::tests::healthy();
     qps::tests::add_connection(timeline, 3, 4).ways[0].bytes = 1'000'000'000;
-    qps::tests::add_connection(timeline, 5, 6).ways[1].rnr_naks = 1;
+    qps::tests::add_connection(timeline, 5, 6).ways[1].incidents.made().rnr_naks = 1;
     const auto few = noteworthy(timeline, 2);
     REQUIRE(few.size() == 2);
     CHECK(few[0] == &timeline.connections[2]);

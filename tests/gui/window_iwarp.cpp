@@ -156,6 +156,6 @@ TEST_CASE("window: throughput of iWARP has its goodput and what was sent again")
     CHECK(throughput->total().goodput < throughput->total().bytes);
     std::uint64_t again = 0;
     for (const Connection& connection : opened.session().timeline()->connections)
-        for (const Way& way : connection.ways) again += way.retransmitted_bytes;
+        for (const Way& way : connection.ways) again += way.incidents->retransmitted_bytes;
     CHECK(throughput->total().retransmitted == again);
 }

@@ -80,8 +80,8 @@ TEST_CASE("pairs of hosts are sums of connections, in the direction of requests"
         connection.ends[1].address = host(b);
         connection.ways[0].packets = 1;
         connection.ways[0].bytes = bytes;
-        connection.ways[0].gaps.network = lost;
-        connection.ways[0].recovery(RecoveryKind::timeout).lost = Duration{7};
+        connection.ways[0].incidents.made().gaps.network = lost;
+        connection.ways[0].incidents.made().recovery(RecoveryKind::timeout).lost = Duration{7};
     };
     add(2, 1, 100, 3);
     add(2, 1, 50, 1);

@@ -152,7 +152,7 @@ TEST_CASE("every ICRC wrong: all is analysed as if they were right, and one note
         CHECK(said(analyse_twice(wrong, IcrcPolicy::ignore)) == expected);
         const Timeline checked = analyse_twice(wrong, IcrcPolicy::check);
         CHECK(checked.quality.icrc_not_judged == 0);
-        CHECK(checked.connections.front().ways[0].corrupt + checked.connections.front().ways[1].corrupt != 0);
+        CHECK(checked.connections.front().ways[0].incidents->corrupt + checked.connections.front().ways[1].incidents->corrupt != 0);
     }
 }
 
@@ -164,7 +164,7 @@ TEST_CASE("wrong ICRCs among right ones are corruption, unless they are to be ig
     CHECK(finding->party == Party::fabric);
     const Timeline ignored = analyse_twice(here, IcrcPolicy::ignore);
     CHECK(ignored.quality.icrc_not_judged == checked.quality.icrc_bad);
-    CHECK(ignored.connections.front().ways[0].corrupt == 0);
+    CHECK(ignored.connections.front().ways[0].incidents->corrupt == 0);
 }
 
 TEST_CASE("only the requests, every ICRC wrong: whose fault that is is not known") {
@@ -200,7 +200,7 @@ TEST_CASE("ACKs whose AETH was cut off are answers") {
     CHECK(cut.totals.messages == whole.totals.messages);
     CHECK(cut.totals.retransmitted_packets == whole.totals.retransmitted_packets);
     CHECK(cut.totals.timeouts == 0);
-    CHECK(cut.connections.front().ways[1].unread_answers == whole.connections.front().ways[1].acks + whole.connections.front().ways[1].sequence_naks);
+    CHECK(cut.connections.front().ways[1].incidents->unread_answers == whole.connections.front().ways[1].acks + whole.connections.front().ways[1].incidents->sequence_naks);
     CHECK(cut.findings.size() == 1);
     CHECK(cut.findings[0].id == "capture-cut");
 }

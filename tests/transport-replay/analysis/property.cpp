@@ -162,10 +162,10 @@ void check_sums(const Timeline& timeline) {
     std::uint64_t retransmitted = 0;
     for (const Connection& connection : timeline.connections)
         for (const Way& way : connection.ways) {
-            retransmitted += way.retransmitted;
-            for (const Gaps& gaps : {way.gaps, way.response_gaps})
+            retransmitted += way.incidents->retransmitted;
+            for (const Gaps& gaps : {way.incidents->gaps, way.incidents->response_gaps})
                 CHECK(gaps.skipped == gaps.reordered + gaps.network + gaps.tap + gaps.undecided);
-            CHECK(way.all_messages() == way.completed + way.failed + way.abandoned + way.open);
+            CHECK(way.all_messages() == way.completed + way.incidents->failed + way.incidents->abandoned + way.open);
         }
     CHECK(retransmitted == timeline.totals.retransmitted_packets);
 }
@@ -182,14 +182,14 @@ void check_whole(const Scenario& scenario, const Simulated& simulated, const Tim
         REQUIRE(found.connection != nullptr);
         INFO("flow from " << (flow.from == End::a ? 'a' : 'b') << " to qp " << std::to_underlying(flow.responder_qp));
         CHECK(found.requests().requests == seen.requests);
-        CHECK(found.requests().retransmitted == seen.repeated);
+        CHECK(found.requests().incidents->retransmitted == seen.repeated);
         CHECK(found.answers().acks == seen.acks);
-        CHECK(found.answers().sequence_naks == seen.sequence_naks);
-        CHECK(found.answers().rnr_naks == seen.rnr_naks);
-        CHECK(found.answers().fatal_naks == seen.fatal_naks);
+        CHECK(found.answers().incidents->sequence_naks == seen.sequence_naks);
+        CHECK(found.answers().incidents->rnr_naks == seen.rnr_naks);
+        CHECK(found.answers().incidents->fatal_naks == seen.fatal_naks);
         CHECK(found.requests().messages == seen.messages);
-        CHECK(found.requests().gaps.tap == 0);
-        CHECK(found.answers().response_gaps.tap == 0);
+        CHECK(found.requests().incidents->gaps.tap == 0);
+        CHECK(found.answers().incidents->response_gaps.tap == 0);
         if (!simulated.truth.complete || scenario.service != Service::rc) continue;
         if (seen.fatal_naks == 0) CHECK(found.requests().completed == seen.succeeded);
         else CHECK(found.requests().completed >= seen.succeeded);  // some were answered while the NAK was on its way
@@ -236,10 +236,10 @@ TEST_CASE("property: loss: every NAK and every timeout is a retransmission episo
         for (const FlowTruth& flow : simulated.truth.flows) {
             const Found found = find(timeline, flow, scenario.network);
             if (found.connection == nullptr || !simulated.truth.complete) continue;
-            const Gaps& gaps = found.requests().gaps;
+            const Gaps& gaps = found.requests().incidents->gaps;
             CHECK(gaps.skipped == seen_of(flow, false).skipped);
             CHECK(gaps.network == gaps.skipped);
-            if (tap_at(scenario, flow.from)) CHECK(found.requests().recovery(RecoveryKind::timeout).triggers == flow.requester.timeouts);
+            if (tap_at(scenario, flow.from)) CHECK(found.requests().incidents->recovery(RecoveryKind::timeout).triggers == flow.requester.timeouts);
         }
     });
 }
@@ -266,8 +266,8 @@ TEST_CASE("property: reordering alone is no loss where nobody asked for anything
         check_whole(scenario, simulated, timeline);
         for (const Connection& connection : timeline.connections)
             for (const End end : {End::a, End::b})
-                if (connection.way(other(end)).sequence_naks == 0 && connection.way(end).recovery(RecoveryKind::timeout).episodes == 0)
-                    CHECK(connection.way(end).gaps.network == 0);
+                if (connection.way(other(end)).incidents->sequence_naks == 0 && connection.way(end).incidents->recovery(RecoveryKind::timeout).episodes == 0)
+                    CHECK(connection.way(end).incidents->gaps.network == 0);
     });
 }
 
@@ -339,11 +339,11 @@ TEST_CASE("property: what only the tap lost is never called a loss of the networ
         for (const FlowTruth& flow : simulated.truth.flows) {
             const Found found = find(timeline, flow, scenario.network);
             if (found.connection == nullptr) continue;
-            CHECK(found.requests().gaps.network == 0);
-            CHECK(found.requests().gaps.reordered == 0);
-            CHECK(found.answers().response_gaps.network == 0);
-            CHECK(found.requests().retransmitted == 0);
-            CHECK(found.requests().recovery(RecoveryKind::timeout).episodes == 0);
+            CHECK(found.requests().incidents->gaps.network == 0);
+            CHECK(found.requests().incidents->gaps.reordered == 0);
+            CHECK(found.answers().incidents->response_gaps.network == 0);
+            CHECK(found.requests().incidents->retransmitted == 0);
+            CHECK(found.requests().incidents->recovery(RecoveryKind::timeout).episodes == 0);
         }
         for (const Finding& finding : timeline.findings) {
             INFO(finding.id << ": " << finding.summary);
@@ -364,8 +364,8 @@ TEST_CASE("property: a network that loses and a tap that does: counts of packets
             const Found found = find(timeline, flow, scenario.network);
             if (found.connection == nullptr || seen.requests == 0) continue;
             CHECK(found.requests().requests == seen.requests);
-            CHECK(found.answers().sequence_naks == seen.sequence_naks);
-            CHECK(found.requests().retransmitted >= seen.repeated);
+            CHECK(found.answers().incidents->sequence_naks == seen.sequence_naks);
+            CHECK(found.requests().incidents->retransmitted >= seen.repeated);
             CHECK(found.requests().completed <= flow.messages.size());
         }
     });
@@ -384,7 +384,7 @@ TEST_CASE("property: one way only: nothing is known of answers, and it is said s
             if (seen.requests == 0) continue;
             REQUIRE(found.connection != nullptr);
             CHECK(found.connection->confidence == Confidence::none);
-            CHECK(found.requests().retransmitted == seen.repeated);
+            CHECK(found.requests().incidents->retransmitted == seen.repeated);
             CHECK(found.requests().completed == 0);
             // The rest of a READ, asked for again, looks like a READ of its own where nothing told how many PSNs it has.
             constexpr auto kReads = static_cast<std::size_t>(MessageKind::read);
@@ -405,7 +405,7 @@ TEST_CASE("property: answers only") {
         check_sums(timeline);
         CHECK(timeline.recoveries.empty());
         CHECK(timeline.totals.retransmitted_packets == 0);
-        for (const Connection& connection : timeline.connections) CHECK(connection.ways[0].gaps == Gaps{});
+        for (const Connection& connection : timeline.connections) CHECK(connection.ways[0].incidents->gaps == Gaps{});
     });
 }
 
@@ -447,7 +447,7 @@ TEST_CASE("property: a capture that starts in the middle finds the pairs and inv
         CHECK(timeline.totals.retransmitted_packets == 0);
         CHECK(timeline.recoveries.empty());
         for (const Connection& connection : timeline.connections)
-            for (const Way& way : connection.ways) CHECK(way.gaps.network == 0);
+            for (const Way& way : connection.ways) CHECK(way.incidents->gaps.network == 0);
     });
 }
 
@@ -467,9 +467,9 @@ TEST_CASE("property: corruption: no packet with a wrong ICRC is believed") {
             const Found found = find(timeline, flow, scenario.network);
             if (found.connection == nullptr || seen.requests == 0 || !simulated.truth.complete) continue;
             CHECK(found.requests().completed == seen.succeeded);
-            const std::uint64_t difference = found.requests().retransmitted > seen.repeated
-                                                 ? found.requests().retransmitted - seen.repeated
-                                                 : seen.repeated - found.requests().retransmitted;
+            const std::uint64_t difference = found.requests().incidents->retransmitted > seen.repeated
+                                                 ? found.requests().incidents->retransmitted - seen.repeated
+                                                 : seen.repeated - found.requests().incidents->retransmitted;
             CHECK(difference <= timeline.quality.icrc_bad);
         }
     });

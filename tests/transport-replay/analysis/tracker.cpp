@@ -45,7 +45,7 @@ TEST_CASE("twenty writes of 8 KiB are twenty messages of one connection") {
     CHECK(f.outcomes[Outcome::completed] == 20);
     CHECK(f.timeline.totals.message_bytes == 20 * 8192);
     CHECK(f.timeline.totals.retransmitted_packets == 0);
-    CHECK(connection.way(End::a).gaps == Gaps{});
+    CHECK(connection.way(End::a).incidents->gaps == Gaps{});
     CHECK(f.timeline.recoveries.empty());
 }
 
@@ -113,16 +113,16 @@ TEST_CASE("losses: every NAK begins an episode, and what was lost upstream of th
     for (const std::uint64_t frame : {664U, 1721U}) CHECK(kind_at(frame) == RecoveryKind::sequence_nak);  // 0.45 and 6.0 ms of silence
     for (const std::uint64_t frame : {778U, 1133U}) CHECK(kind_at(frame) == RecoveryKind::timeout);       // 68 ms after the NAK
     for (const std::uint64_t frame : {440U, 1242U}) CHECK(kind_at(frame) == RecoveryKind::undecided);
-    REQUIRE(f.timeline.connections[0].way(End::a).ack_timer);
-    CHECK(f.timeline.connections[0].way(End::a).ack_timer->exponent == 14);
+    REQUIRE(f.timeline.connections[0].way(End::a).incidents->ack_timer);
+    CHECK(f.timeline.connections[0].way(End::a).incidents->ack_timer->exponent == 14);
     CHECK(f.timeline.totals.retransmitted_packets == 1486);
     std::uint64_t resent = 0, first_seen = 0;
     for (const Recovery& episode : f.timeline.recoveries) resent += episode.resent, first_seen += episode.first_seen;
     CHECK(resent - first_seen == 1486);
     CHECK(first_seen == 17);
     const Way& requests = f.timeline.connections[0].way(End::a);
-    CHECK(requests.gaps.skipped == 17);
-    CHECK(requests.gaps.network == 17);
+    CHECK(requests.incidents->gaps.skipped == 17);
+    CHECK(requests.incidents->gaps.network == 17);
     CHECK(requests.completed == 40);
     CHECK(std::ranges::all_of(f.timeline.recoveries, [](const Recovery& r) { return r.end == RecoveryEnd::recovered; }));
 }
@@ -134,8 +134,8 @@ TEST_CASE("READs whose responses were lost are asked for again, each episode onc
     const Connection& connection = f.timeline.connections.back();
     CHECK(connection.way(End::a).message_bytes == 40 * 16384);
     CHECK(connection.way(End::a).completed == 40);
-    CHECK(connection.way(End::b).response_gaps.tap == 0);
-    CHECK(connection.way(End::b).response_gaps.network == 60);  // five others were not taken, and had passed the tap
+    CHECK(connection.way(End::b).incidents->response_gaps.tap == 0);
+    CHECK(connection.way(End::b).incidents->response_gaps.network == 60);  // five others were not taken, and had passed the tap
     CHECK(f.timeline.totals.retransmitted_packets == 157);
 }
 
@@ -150,9 +150,9 @@ TEST_CASE("packets that the network doubles are no timeouts") {
 TEST_CASE("corrupt packets were on the wire and are lost by the network") {
     const Followed f = follow("corrupt_send");
     const Connection& connection = f.timeline.connections.back();
-    CHECK(connection.way(End::a).corrupt == 31);
+    CHECK(connection.way(End::a).incidents->corrupt == 31);
     CHECK(connection.way(End::a).messages_of(MessageKind::send) == 30);
-    CHECK(connection.way(End::a).gaps.network == connection.way(End::a).gaps.skipped);
+    CHECK(connection.way(End::a).incidents->gaps.network == connection.way(End::a).incidents->gaps.skipped);
     CHECK(f.timeline.totals.retransmitted_packets == 538);
 }
 

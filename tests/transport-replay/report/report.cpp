@@ -107,7 +107,7 @@ TEST_CASE("the state and the tone of a connection are those of its findings") {
     Connection& connection = timeline.connections[0];
     CHECK(state_of({connection}) == "open");
     CHECK(tone_of(ConnectionRow{connection}) == Tone::plain);
-    connection.ways[1].rnr_naks = 1;
+    connection.ways[1].incidents.made().rnr_naks = 1;
     CHECK(tone_of(ConnectionRow{connection}) == Tone::warning);
     Finding& finding = timeline.findings.emplace_back();
     finding.id = "rnr-retries-exceeded";

@@ -30,7 +30,7 @@ std::string ticket_of(const Timeline& timeline, std::string_view id, const std::
 Timeline broken() {
     Timeline timeline = healthy();
     timeline.connections[0].ways[0].path_mtu = 4096;
-    timeline.connections[0].ways[0].retransmitted = 7;
+    timeline.connections[0].ways[0].incidents.made().retransmitted = 7;
     add_recovery(timeline, RecoveryKind::timeout, RecoveryEnd::gave_up);
     return timeline;
 }

@@ -84,7 +84,7 @@ TEST_CASE("a queue pair number that is used again far from its last PSN is a new
     const Timeline timeline = wire.analysis.finish();
     CHECK(timeline.totals.messages[0] == 20);
     CHECK(timeline.totals.retransmitted_packets == 0);
-    CHECK(timeline.connections[0].way(End::a).gaps == Gaps{});
+    CHECK(timeline.connections[0].way(End::a).incidents->gaps == Gaps{});
     CHECK(timeline.connections[0].way(End::a).completed == 20);
 }
 
@@ -162,9 +162,9 @@ TEST_CASE("queue pair numbers that CM sets up anew are another connection, with 
     REQUIRE(tracked.connections.size() == 2);
     CHECK(tracked.connections[0].released);
     CHECK(tracked.connections[0].way(End::a).completed == 1);
-    CHECK(tracked.connections[0].way(End::a).abandoned == 1);
-    CHECK(tracked.connections[1].way(End::a).gaps.tap == 2);
-    CHECK(tracked.connections[1].way(End::a).retransmitted == 0);
+    CHECK(tracked.connections[0].way(End::a).incidents->abandoned == 1);
+    CHECK(tracked.connections[1].way(End::a).incidents->gaps.tap == 2);
+    CHECK(tracked.connections[1].way(End::a).incidents->retransmitted == 0);
 }
 
 TEST_CASE("a DREQ ends the connection of the queue pair that it names, though nothing else of the set-up was captured") {

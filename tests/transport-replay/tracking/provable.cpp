@@ -73,7 +73,7 @@ TEST_CASE("a request that came once more as another tap would have recorded it i
         said.send(52, Repetition::perhaps_other_tap);
         const Tracked tracked = said.finish();
         CHECK(tracked.recoveries.size() == (timed_out ? 1U : 0U));
-        CHECK(tracked.connections.front().ways[0].retransmitted == (timed_out ? 4U : 2U));
+        CHECK(tracked.connections.front().ways[0].incidents->retransmitted == (timed_out ? 4U : 2U));
         if (timed_out) CHECK(tracked.recoveries.front().rounds == 1);
     }
 }
@@ -117,7 +117,7 @@ TEST_CASE("PSNs of a READ whose path MTU shows in its responses are no packets t
     said.ask_again(54);
     for (const std::uint32_t psn : {54U, 55U}) said.send(psn);
     said.acknowledge(55);
-    const Gaps gaps = said.finish().connections.at(0).way(End::a).gaps;
+    const Gaps gaps = said.finish().connections.at(0).way(End::a).incidents->gaps;
     CHECK(gaps.tap == 0);
     CHECK(gaps.skipped == 1);
 }
@@ -164,7 +164,7 @@ TEST_CASE("a packet that is only late begins no recovery, though the one before 
     said.acknowledge(55);
     const Tracked tracked = said.finish();
     CHECK(tracked.recoveries.size() == 1);
-    const Gaps gaps = tracked.connections.at(0).way(End::a).gaps;
+    const Gaps gaps = tracked.connections.at(0).way(End::a).incidents->gaps;
     CHECK(gaps.reordered == 1);
     CHECK(gaps.network == 0);
 }
@@ -244,7 +244,7 @@ TEST_CASE("a packet of a gap that comes late after all is one loss less, though 
     const Tracked tracked = said.finish();
     REQUIRE(tracked.recoveries.size() == 1);
     CHECK(tracked.recoveries.front().lost == 1);
-    CHECK(tracked.connections.front().ways[0].gaps.network == 1);
+    CHECK(tracked.connections.front().ways[0].incidents->gaps.network == 1);
 }
 
 TEST_CASE("a gap that is filled behind requests that came twice may be part of a go-back whose reason was not captured") {
@@ -255,7 +255,7 @@ TEST_CASE("a gap that is filled behind requests that came twice may be part of a
             for (const std::uint32_t psn : {51U, 52U}) said.send(psn, Repetition::ambiguous);
         said.send(53);
         said.acknowledge(54);
-        const Gaps gaps = said.finish().connections.front().ways[0].gaps;
+        const Gaps gaps = said.finish().connections.front().ways[0].incidents->gaps;
         CHECK(gaps.reordered == (doubled ? 0U : 1U));
         CHECK(gaps.undecided == (doubled ? 1U : 0U));
     }
@@ -286,6 +286,6 @@ TEST_CASE("a response behind the one that is due passed the tap, though its requ
         said.send(psn);
         said.acknowledge(psn);
     }
-    const Gaps gaps = said.finish().connections.front().ways[1].response_gaps;
+    const Gaps gaps = said.finish().connections.front().ways[1].incidents->response_gaps;
     CHECK(gaps.network + gaps.tap + gaps.undecided == 2);
 }

@@ -101,12 +101,12 @@ NaksSeen check_naks(double loss, bool identified) {
             any_lost = any_lost || !truth.lost.empty();
             if (connection == nullptr) continue;
             const Way& way = connection->way(from);
-            CHECK(way.gaps.network <= truth.lost.size());
-            CHECK(way.ordering().overtaken <= truth.reordered);
+            CHECK(way.incidents->gaps.network <= truth.lost.size());
+            CHECK(way.incidents->ordering->overtaken <= truth.reordered);
             std::uint64_t claims = 0;
             for (std::size_t i = 0; i < kNakCauseNames.size(); ++i) {
                 const auto cause = static_cast<NakCause>(i);
-                const std::uint64_t count = way.ordering().naks[i];
+                const std::uint64_t count = way.incidents->ordering->naks[i];
                 seen.naks += count;
                 if (is_of_order(cause)) seen.of_order += count;
                 if (claims_loss(cause)) seen.lost += count;
@@ -116,7 +116,7 @@ NaksSeen check_naks(double loss, bool identified) {
             CHECK(claims <= truth.lost.size());
             if (truth.reordered == 0)
                 for (const NakCause cause : {NakCause::late, NakCause::late_behind_tap, NakCause::discarded_late})
-                    CHECK(way.ordering().naks_of(cause) == 0);
+                    CHECK(way.incidents->ordering->naks_of(cause) == 0);
             for (const Recovery& recovery : timeline.recoveries) {
                 if (recovery.connection != connection->uid || recovery.requester != from) continue;
                 CHECK(recovery.lost_time() >= Duration{});
@@ -166,11 +166,11 @@ TEST_CASE("loss alone, with and without identifications: no NAK is put down to o
             INFO("seed " << seed << "\n" << findings_text(timeline));
             for (const Connection& connection : timeline.connections)
                 for (const Way& way : connection.ways) {
-                    seen.lost += way.ordering().naks_of(NakCause::lost_before_tap) + way.ordering().naks_of(NakCause::missed_behind_tap);
-                    seen.undecided += way.ordering().naks_of(NakCause::undecided);
-                    CHECK(way.ordering().overtaken == 0);
-                    CHECK(way.ordering().naks_of(NakCause::late) + way.ordering().naks_of(NakCause::late_behind_tap) +
-                              way.ordering().naks_of(NakCause::discarded_late) == 0);
+                    seen.lost += way.incidents->ordering->naks_of(NakCause::lost_before_tap) + way.incidents->ordering->naks_of(NakCause::missed_behind_tap);
+                    seen.undecided += way.incidents->ordering->naks_of(NakCause::undecided);
+                    CHECK(way.incidents->ordering->overtaken == 0);
+                    CHECK(way.incidents->ordering->naks_of(NakCause::late) + way.incidents->ordering->naks_of(NakCause::late_behind_tap) +
+                              way.incidents->ordering->naks_of(NakCause::discarded_late) == 0);
                 }
         }
         INFO("lost " << seen.lost << ", undecided " << seen.undecided);

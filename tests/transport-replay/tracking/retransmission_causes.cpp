@@ -39,7 +39,7 @@ Recovery& unasked(Timeline& timeline, double silence) {
 
 // The sums are what judge_causes() makes.
 Way& judged(Timeline& timeline) {
-    timeline.connections[0].ways[0].recoveries.clear();
+    timeline.connections[0].ways[0].incidents.made().recoveries.clear();
     judge_causes(timeline);
     return timeline.connections[0].ways[0];
 }
@@ -58,34 +58,34 @@ TEST_CASE("reactions to NAKs and waits for the timer are two groups, and what li
     after_nak(timeline, 43.9, 27.4);
     after_nak(timeline, 21.8, 15.9);
     const Way& way = judged(timeline);
-    CHECK(way.recovery(RecoveryKind::sequence_nak).episodes == 12);
-    CHECK(way.recovery(RecoveryKind::timeout).episodes == 7);
-    CHECK(way.recovery(RecoveryKind::undecided).episodes == 2);
+    CHECK(way.incidents->recovery(RecoveryKind::sequence_nak).episodes == 12);
+    CHECK(way.incidents->recovery(RecoveryKind::timeout).episodes == 7);
+    CHECK(way.incidents->recovery(RecoveryKind::undecided).episodes == 2);
     CHECK(std::ranges::count_if(timeline.recoveries, &Recovery::ignored_nak) == 7);
-    REQUIRE(way.ack_timer);
-    CHECK(way.ack_timer->exponent == 14);
-    CHECK(way.ack_timer->waits == 4);
+    REQUIRE(way.incidents->ack_timer);
+    CHECK(way.incidents->ack_timer->exponent == 14);
+    CHECK(way.incidents->ack_timer->waits == 4);
 }
 
 TEST_CASE("reactions alone show no timer, however alike they are") {
     Timeline timeline = without_cm();
     for (const double waited : {2.0, 2.05, 2.1, 2.09, 2.11}) after_nak(timeline, waited, waited);
     const Way& way = judged(timeline);
-    CHECK_FALSE(way.ack_timer);
-    CHECK(way.recovery(RecoveryKind::sequence_nak).episodes == 5);
+    CHECK_FALSE(way.incidents->ack_timer);
+    CHECK(way.incidents->recovery(RecoveryKind::sequence_nak).episodes == 5);
 }
 
 TEST_CASE("one wait after a NAK is undecided, unless CM announced the timer") {
     Timeline timeline = without_cm();
     after_nak(timeline, 68, 61);
-    CHECK(judged(timeline).recovery(RecoveryKind::undecided).episodes == 1);
-    CHECK_FALSE(timeline.connections[0].ways[0].ack_timer);
+    CHECK(judged(timeline).incidents->recovery(RecoveryKind::undecided).episodes == 1);
+    CHECK_FALSE(timeline.connections[0].ways[0].incidents->ack_timer);
 
     for (const auto& [waited, kind] : {std::pair{68.0, RecoveryKind::timeout}, {5.0, RecoveryKind::sequence_nak}, {40.0, RecoveryKind::undecided}}) {
         Timeline announced = healthy();  // exponent 14
         after_nak(announced, waited, waited - 1);
         INFO(waited);
-        CHECK(judged(announced).recovery(kind).episodes == 1);
+        CHECK(judged(announced).incidents->recovery(kind).episodes == 1);
     }
 }
 
@@ -93,28 +93,28 @@ TEST_CASE("waits that do not agree show no timer") {
     Timeline timeline = without_cm();
     for (const double silence : {31.0, 47.0, 90.0}) unasked(timeline, silence);
     const Way& way = judged(timeline);
-    CHECK_FALSE(way.ack_timer);
-    CHECK(way.recovery(RecoveryKind::timeout).episodes == 3);
+    CHECK_FALSE(way.incidents->ack_timer);
+    CHECK(way.incidents->recovery(RecoveryKind::timeout).episodes == 3);
 }
 
 TEST_CASE("a go-back that no NAK asked for is not the timer's where the timer cannot have run out") {
     Timeline timeline = without_cm();
     for (const double silence : {67.2, 67.5, 68.0, 3.0}) unasked(timeline, silence);
     const Way& way = judged(timeline);
-    REQUIRE(way.ack_timer);
-    CHECK(way.ack_timer->exponent == 14);
-    CHECK(way.recovery(RecoveryKind::timeout).episodes == 3);
-    CHECK(way.recovery(RecoveryKind::undecided).episodes == 1);
+    REQUIRE(way.incidents->ack_timer);
+    CHECK(way.incidents->ack_timer->exponent == 14);
+    CHECK(way.incidents->recovery(RecoveryKind::timeout).episodes == 3);
+    CHECK(way.incidents->recovery(RecoveryKind::undecided).episodes == 1);
 }
 
 TEST_CASE("where the capture lacks packets, a NAK may be among them") {
     Timeline timeline = without_cm();
     unasked(timeline, 5);
-    CHECK(judged(timeline).recovery(RecoveryKind::timeout).episodes == 1);
+    CHECK(judged(timeline).incidents->recovery(RecoveryKind::timeout).episodes == 1);
     timeline.recoveries.clear();
     unasked(timeline, 5);
-    timeline.connections[0].ways[1].response_gaps = {.skipped = 1, .tap = 1};
-    CHECK(judged(timeline).recovery(RecoveryKind::undecided).episodes == 1);
+    timeline.connections[0].ways[1].incidents.made().response_gaps = {.skipped = 1, .tap = 1};
+    CHECK(judged(timeline).incidents->recovery(RecoveryKind::undecided).episodes == 1);
 }
 
 TEST_CASE("where answers were not captured nothing is decided, and nobody gave up") {
@@ -124,6 +124,6 @@ TEST_CASE("where answers were not captured nothing is decided, and nobody gave u
         episode.inferred = true;
     }
     const Way& way = judged(timeline);
-    CHECK(way.recovery(RecoveryKind::undecided).episodes == 3);
+    CHECK(way.incidents->recovery(RecoveryKind::undecided).episodes == 3);
     CHECK(std::ranges::all_of(timeline.recoveries, [](const Recovery& episode) { return episode.end == RecoveryEnd::open; }));
 }

@@ -88,7 +88,7 @@ TEST_CASE("packets of a context come in any order, and nothing is said of it") {
         }
         const Followed followed = follow(exchange.frames);
         CHECK(findings(followed).empty());
-        CHECK(only(followed).way(a).retransmitted == 0);
+        CHECK(only(followed).way(a).incidents->retransmitted == 0);
         CHECK(followed.count(Verb::write, Outcome::completed) == 10);
         CHECK(followed.messages.size() == 10);
         // Answers overtake each other, too.
@@ -122,8 +122,8 @@ TEST_CASE("a packet is retransmitted where its sender says so, and the same PSN 
         exchange.acknowledge({.number = 9, .cumulative = 9});
         const Followed followed = follow(exchange.frames);
         CHECK(findings(followed).empty());
-        CHECK(only(followed).way(a).retransmitted == 0);
-        CHECK(only(followed).way(a).duplicated == 1);
+        CHECK(only(followed).way(a).incidents->retransmitted == 0);
+        CHECK(only(followed).way(a).incidents->duplicated == 1);
         CHECK(followed.timeline.totals.duplicated_packets == 0);
     }
     SECTION("every frame twice") {
@@ -132,8 +132,8 @@ TEST_CASE("a packet is retransmitted where its sender says so, and the same PSN 
         std::vector<Block> twice;
         for (const Block& frame : exchange.frames) twice.insert(twice.end(), {frame, frame});
         const Followed followed = follow(twice);
-        CHECK(only(followed).way(a).retransmitted <= 1);
-        CHECK(only(followed).way(a).requests - only(followed).way(a).duplicated == 11);
+        CHECK(only(followed).way(a).incidents->retransmitted <= 1);
+        CHECK(only(followed).way(a).requests - only(followed).way(a).incidents->duplicated == 11);
         CHECK(followed.messages.size() == 3);
         CHECK(followed.count(Verb::write, Outcome::completed) == 3);
     }
@@ -239,7 +239,7 @@ TEST_CASE("of one direction nothing is claimed that the other would have to tell
     std::vector<Block> there, back;
     for (const Block& frame : exchange.frames) (frame[29] == std::byte{1} ? there : back).push_back(frame);
     const Followed requests_alone = follow(there);
-    CHECK(only(requests_alone).way(a).retransmitted == 1);
+    CHECK(only(requests_alone).way(a).incidents->retransmitted == 1);
     CHECK(finding(requests_alone, "uet-retransmitted").party == Party::undecided);
     CHECK(requests_alone.count(Verb::write, Outcome::open) == 7);
     CHECK(only(requests_alone).one_way());
@@ -256,7 +256,7 @@ TEST_CASE("a capture may begin in the middle of a context") {
         const std::vector<Block> rest(exchange.frames.begin() + static_cast<std::ptrdiff_t>(skipped), exchange.frames.end());
         const Followed followed = follow(rest);
         static_cast<void>(only(followed));
-        CHECK(only(followed).way(a).retransmitted == 0);
+        CHECK(only(followed).way(a).incidents->retransmitted == 0);
         for (const std::string_view id : findings(followed)) CHECK_FALSE(id.starts_with("uet-"));
         CHECK(followed.count(Verb::write, Outcome::failed) == 0);
         CHECK(followed.messages.size() <= 6);
