@@ -54,7 +54,7 @@ FieldTree::FieldTree(QWidget* parent) : QTreeView(parent), m_model(new FieldMode
     connect(this, &QTreeView::expanded, this, [this](const QModelIndex& index) { setOpen(index, true); });
     connect(this, &QTreeView::collapsed, this, [this](const QModelIndex& index) { setOpen(index, false); });
     connect(this, &QTreeView::activated, this, [this](const QModelIndex& index) {
-        if (const auto frame = m_model->linkOf(index)) Q_EMIT frameWanted(*frame);
+        if (const auto frame = m_model->linkOf(index)) Q_EMIT packetWanted(std::to_underlying(*frame));
     });
 }
 
@@ -302,7 +302,7 @@ void FieldTree::fillMenu(QMenu& menu) {
     menu.addAction(tr("Co&nnection filter"), this, &FieldTree::followConversationWanted);
     menu.addAction(tr("&Follow message"), this, &FieldTree::followMessageWanted);
     if (const auto frame = m_model->linkOf(currentIndex()))
-        menu.addAction(tr("&Go to packet %1").arg(std::to_underlying(*frame)), this, [this, frame] { Q_EMIT frameWanted(*frame); });
+        menu.addAction(tr("&Go to packet %1").arg(std::to_underlying(*frame)), this, [this, frame] { Q_EMIT packetWanted(std::to_underlying(*frame)); });
     menu.addSeparator();
     fillCopyMenu(*menu.addMenu(tr("Cop&y")));
 }

@@ -63,7 +63,7 @@ Q_SIGNALS:
     void columnWanted(const QString& field);
     void followMessageWanted();
     void followConversationWanted();
-    void frameWanted(dissect::FrameIndex frame);  // which the line names: by a double click, or Enter
+    void packetWanted(quint64 frame);  // which the line names: by a double click, or Enter; a FrameIndex, which Qt 6.4 carries in no signal
 
 protected:
     void currentChanged(const QModelIndex& current, const QModelIndex& previous) override;

@@ -139,9 +139,9 @@ void PacketsView::connectTree() {
     connect(&tree, &FieldTree::columnWanted, this, &PacketsView::addColumn);
     connect(&tree, &FieldTree::followMessageWanted, this, &PacketsView::followMessage);
     connect(&tree, &FieldTree::followConversationWanted, this, &PacketsView::followConversation);
-    connect(&tree, &FieldTree::frameWanted, this, [this](FrameIndex frame) {
-        if (m_list->goTo(frame) && !m_rows.isShown(frame))
-            Q_EMIT notice(tr("Packet %1 is hidden by the filter").arg(std::to_underlying(frame)));
+    connect(&tree, &FieldTree::packetWanted, this, [this](quint64 frame) {
+        if (m_list->goTo(FrameIndex{frame}) && !m_rows.isShown(FrameIndex{frame}))
+            Q_EMIT notice(tr("Packet %1 is hidden by the filter").arg(frame));
     });
 }
 
