@@ -108,6 +108,7 @@ void Tracker::end(Index index) {
         }
         std::erase(lone_unreliable_, index);
         early_.erase(index);
+        for (const End from : {End::a, End::b}) left_.erase(WayOf(index, from).word());
         if (!entry.stream)
             for (const End from : {End::a, End::b}) finish_way(entry, from);
         judge_confidence(entry);
