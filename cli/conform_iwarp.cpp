@@ -84,9 +84,9 @@ std::string words_on_unreachable(const ConformOptions& conform, const std::strin
 void say_unexamined(const VerdictCounts& counts, bool quiet) {
     const std::uint64_t open = counts[Verdict::not_applicable] + counts[Verdict::inconclusive];
     if (open == 0 || quiet) return;
-    say("qpscope: {} of {} have a verdict; {} had nothing to examine or are undecided: without work of a consumer, a service sends few kinds of "
+    say("qpscope: {} of {} {} a verdict; {} had nothing to examine or are undecided: without work of a consumer, a service sends few kinds of "
         "messages (judge a capture of such work with qpscope check)\n",
-        counts.all() - open, transport::counted(counts.all(), "check"), open);
+        counts.all() - open, transport::counted(counts.all(), "check"), counts.all() == 1 ? "has" : "have", open);
 }
 
 }  // namespace

@@ -94,8 +94,9 @@ ExitCode say_unasked(const Report& report, const VerdictCounts& counts, bool qui
     const auto unasked = std::ranges::count(report.results, stage::kNoAgent, &CheckResult::reason);
     if (unasked == 0) return ExitCode::done;
     if (!quiet)
-        say("qpscope: {} of {} have a verdict; without an agent beside the device (--agent), {} cannot be asked\n",
-            counts[Verdict::pass] + counts[Verdict::fail] + counts[Verdict::deviation], transport::counted(counts.all(), "check"), unasked);
+        say("qpscope: {} of {} {} a verdict; without an agent beside the device (--agent), {} cannot be asked\n",
+            counts[Verdict::pass] + counts[Verdict::fail] + counts[Verdict::deviation], transport::counted(counts.all(), "check"),
+            counts.all() == 1 ? "has" : "have", unasked);
     return ExitCode::unjudged;
 }
 

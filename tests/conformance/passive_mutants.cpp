@@ -27,7 +27,8 @@ const PassiveMutants& passive_mutants() {
         PassiveMutants all;
         for (auto* family :
              {recorded_format_mutants, recorded_responder_mutants, recorded_requester_mutants, recorded_management_mutants,
-              recorded_framing_mutants, recorded_placement_mutants, recorded_rdmap_mutants, edited_mutants})
+              recorded_framing_mutants, recorded_placement_mutants, recorded_rdmap_mutants, recorded_nvme_set_up_mutants,
+              recorded_nvme_capsule_mutants, recorded_nvme_data_mutants, recorded_nvme_response_mutants, edited_mutants})
             std::ranges::move(family(), std::back_inserter(all));
         return all;
     }();
@@ -38,7 +39,7 @@ NearMisses near_misses() {
     NearMisses all;
     for (auto* family :
          {recorded_format_near_misses, recorded_responder_near_misses, recorded_requester_near_misses, recorded_management_near_misses,
-          recorded_iwarp_near_misses})
+          recorded_iwarp_near_misses, recorded_nvme_near_misses})
         std::ranges::move(family(), std::back_inserter(all));
     return all;
 }
@@ -80,6 +81,22 @@ TEST_CASE("what breaks one rule of iWARP fails its check, and no other") {
                 if (result.verdict != Verdict::fail || result.check->id == mutant.id || both.contains({mutant.id, result.check->id})) continue;
                 INFO(mutant.id << ": " << mutant.what << ": " << result.check->id << ": " << result.reason);
                 CHECK_FALSE(is_of_iwarp(result.check->family));
+            }
+        }
+}
+
+TEST_CASE("what breaks one rule of NVMe over RDMA fails its check, and no other of them") {
+    // A record format that does not exist is wrong in the REQ, and in who accepts it.
+    const std::set<std::pair<std::string_view, std::string_view>> both{{"NVME-01", "NVME-09"}, {"NVME-09", "NVME-01"}};
+    for (const PassiveMutants& mutants :
+         {recorded_nvme_set_up_mutants(), recorded_nvme_capsule_mutants(), recorded_nvme_data_mutants(), recorded_nvme_response_mutants()})
+        for (const PassiveMutant& mutant : mutants) {
+            RecordedCapture capture = mutant.healthy();
+            mutant.harm(capture);
+            for (const CheckResult& result : check_capture(capture)) {
+                if (result.verdict != Verdict::fail || result.check->id == mutant.id || both.contains({mutant.id, result.check->id})) continue;
+                INFO(mutant.id << ": " << mutant.what << ": " << result.check->id << ": " << result.reason);
+                CHECK_FALSE(is_of_storage(result.check->family));
             }
         }
 }

@@ -35,6 +35,10 @@ using NearMisses = std::vector<NearMiss>;
 [[nodiscard]] PassiveMutants recorded_framing_mutants();     // MPA
 [[nodiscard]] PassiveMutants recorded_placement_mutants();   // DDP
 [[nodiscard]] PassiveMutants recorded_rdmap_mutants();
+[[nodiscard]] PassiveMutants recorded_nvme_set_up_mutants();  // NVME, and the next three
+[[nodiscard]] PassiveMutants recorded_nvme_capsule_mutants();
+[[nodiscard]] PassiveMutants recorded_nvme_data_mutants();
+[[nodiscard]] PassiveMutants recorded_nvme_response_mutants();
 [[nodiscard]] PassiveMutants edited_mutants();               // one field is another
 
 [[nodiscard]] NearMisses recorded_format_near_misses();
@@ -42,5 +46,6 @@ using NearMisses = std::vector<NearMiss>;
 [[nodiscard]] NearMisses recorded_requester_near_misses();
 [[nodiscard]] NearMisses recorded_management_near_misses();
 [[nodiscard]] NearMisses recorded_iwarp_near_misses();
+[[nodiscard]] NearMisses recorded_nvme_near_misses();
 
 }  // namespace qps::tests

@@ -38,6 +38,8 @@ std::vector<LaneListener> LaneSuites::begin(std::size_t count) {
             watching.hosts.store(needs.hosts, std::memory_order_relaxed);
             watching.streams.store(needs.streams, std::memory_order_relaxed);
             watching.held.store(needs.held, std::memory_order_relaxed);
+            watching.queues.store(needs.queues, std::memory_order_relaxed);
+            watching.commands.store(needs.commands, std::memory_order_relaxed);
         };
         const auto ended = [&watching](ConnectionId connection, End requester, const Message& message) {
             watching.suite.message(connection, requester, message);
@@ -57,6 +59,8 @@ bool LaneSuites::over() const {
         all.hosts += lane->hosts.load(std::memory_order_relaxed);
         all.streams += lane->streams.load(std::memory_order_relaxed);
         all.held += lane->held.load(std::memory_order_relaxed);
+        all.queues += lane->queues.load(std::memory_order_relaxed);
+        all.commands += lane->commands.load(std::memory_order_relaxed);
         if (watched != 0 && watched <= lane->numbers.size()) all.last = std::max<std::size_t>(all.last, lane->numbers[watched - 1]);
     }
     return !lanes_.empty() && !lanes_.front()->suite.has_room_for(all);

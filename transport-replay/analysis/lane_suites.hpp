@@ -68,6 +68,8 @@ private:
         std::atomic<std::size_t> hosts = 0;
         std::atomic<std::size_t> streams = 0;
         std::atomic<std::size_t> held = 0;
+        std::atomic<std::size_t> queues = 0;
+        std::atomic<std::size_t> commands = 0;
         std::vector<std::uint32_t> numbers;  // of connections, among all, at the end
     };
 

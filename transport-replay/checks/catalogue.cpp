@@ -1,5 +1,6 @@
 // The table of conformance checks. Clauses are those of volume 1 of the InfiniBand specification, A11, A16, A17, A19 its annexes.
-// The rows of iWARP name RFCs with their sections.
+// The rows of iWARP name RFCs with their sections; those of storage the NVMe RDMA Transport Specification 1.0 ("RDMA") with its figures, and
+// the NVM Express Base Specification 2.0 ("Base").
 // The texts are ours and short: the rules behind them stand where they are judged.
 #include <transport-replay/checks/catalogue.hpp>
 
@@ -22,7 +23,7 @@ constexpr bool kDangerous = true;
 constexpr CheckFamily kTrace = CheckFamily::trace, kFormat = CheckFamily::format, kResponder = CheckFamily::responder,
                       kRequester = CheckFamily::requester, kManagement = CheckFamily::management, kCongestion = CheckFamily::congestion,
                       kRobustness = CheckFamily::robustness, kFraming = CheckFamily::framing, kPlacement = CheckFamily::placement,
-                      kDirect = CheckFamily::direct_memory;
+                      kDirect = CheckFamily::direct_memory, kStorage = CheckFamily::storage;
 
 // clang-format off
 constexpr std::array<CheckRow, kCheckCount> kChecks{{
@@ -267,6 +268,57 @@ constexpr std::array<CheckRow, kCheckCount> kChecks{{
     {"RDM-25", kDirect, A, "a READ of an STag that does not exist", "a Terminate: remote protection error of RDMAP", M, "RFC 5040 4.8, 7.1", kS | kR, {}, {}},
     {"RDM-26", kDirect, A, "a READ response that answers no READ", "nothing is written: the connection ends", H, "RFC 5040 5.2, 7.2", kS | kR, {}, {}},
     {"RDM-27", kDirect, A, "a Terminate", "the connection ends", M, "RFC 5040 7.1", kS | kR, {}, {}},
+
+    {"NVME-01", kStorage, P, "the record format of the private data of REQs to NVMe targets", "0", M, "RDMA 3.1, figure 5", kS | kQ, {}, {}},
+    {"NVME-02", kStorage, P, "the reserved bytes of the private data of those REQs", "0", L, "RDMA 3.1, figure 5", kQ, {}, {}},
+    {"NVME-03", kStorage, P, "the controller ID in REQs for admin queues", "0", L, "RDMA 3.1, figure 5", kQ, {}, {}},
+    {"NVME-04", kStorage, P, "record format and reserved bytes of the private data of REPs", "0", M, "RDMA 3.1, figure 6", kS | kQ, {}, {}},
+    {"NVME-05", kStorage, P, "the receives that REPs announce", "at least one, no more than the host has sends", M, "RDMA 3.1, figure 6", kS | kQ, {}, {}},
+    {"NVME-06", kStorage, P, "the RNR retry count of REPs", "that of their REQ", L, "RDMA 3.1", kS | kQ, {}, {}},
+    {"NVME-07", kStorage, P, "the READs that REPs offer to answer", "none: hosts do not READ", M, "RDMA 3.1", kS | kQ, {}, {}},
+    {"NVME-08", kStorage, P, "the private data of rejections", "record format 0, and status 1 to 9", M, "RDMA 3.1, figures 7 and 11", kS | kQ, {}, {}},
+    {"NVME-09", kStorage, P, "what answers REQs of another record format, and those of record format 0", "a rejection with status 2; anything else", M, "RDMA 3.5, figure 11", kS | kQ, {}, {}},
+    {"NVME-10", kStorage, P, "the queue size in REQ and Connect", "the same", M, "RDMA 3.1, figure 5", kS | kQ, {}, {}},
+    {"NVME-11", kStorage, P, "the queue ID in REQ and Connect", "the same", M, "RDMA 3.1, figure 5; Base 6.3", kS | kQ, {}, {}},
+    {"NVME-12", kStorage, P, "the first command of a queue", "Connect", H, "Base 6.3", kS | kR, {}, {}},
+    {"NVME-13", kStorage, P, "commands while no Connect has succeeded on their queue", "none", H, "Base 6.3", kS | kR, {}, {}},
+    {"NVME-14", kStorage, P, "Connects on a queue that is connected", "none", H, "Base 6.3", kS | kR, {}, {}},
+    {"NVME-15", kStorage, P, "record format and queue size of Connects", "0, and two entries at least", M, "Base 6.3", kS | kR, {}, {}},
+    {"NVME-16", kStorage, P, "the length of the data of Connects", "1,024 bytes", M, "Base 6.3", kS | kR, {}, {}},
+    {"NVME-17", kStorage, P, "the controller ID in responses to Connects that succeeded", "that of a controller; on a queue for I/O the one that was asked for", H, "Base 6.3", kS | kR, {}, {}},
+    {"NVME-18", kStorage, P, "what a response with status Connect Invalid Parameters points to", "a byte of the entry or of the data", L, "Base 6.3", kS | kR, {}, {}},
+    {"NVME-19", kStorage, P, "command capsules of admin queues", "64 bytes: no data in them", M, "RDMA 3.3, figure 9", kQ, {}, {}},
+    {"NVME-20", kStorage, P, "fabrics commands on queues for I/O", "64 bytes: no data in their capsules", L, "RDMA 3.3, figure 9", kQ, {}, {}},
+    {"NVME-21", kStorage, P, "command capsules of queues for I/O", "no longer than Identify Controller says", H, "RDMA 3.3, figure 9", kS | kQ, {}, {}},
+    {"NVME-22", kStorage, P, "what descriptors of data in the capsule name", "bytes of the capsule", H, "RDMA 3.3; Base 4.1.2", kS | kR, {}, {}},
+    {"NVME-23", kStorage, P, "the length of command capsules", "64 bytes at least", H, "RDMA 3.3, figure 9", kS | kQ, {}, {}},
+    {"NVME-24", kStorage, P, "the length of response capsules", "16 bytes", H, "RDMA 3.3, figure 9", kS | kQ, {}, {}},
+    {"NVME-25", kStorage, P, "what hosts send", "SENDs that invalidate nothing, without immediate data", H, "RDMA 3.3", kS | kQ, {}, {}},
+    {"NVME-26", kStorage, P, "what targets send", "SENDs, WRITEs and READs, without immediate data", H, "RDMA 3.3", kS | kQ, {}, {}},
+    {"NVME-27", kStorage, P, "the data pointer of commands", "an SGL", M, "Base 3.3.3.1", kS | kR, {}, {}},
+    {"NVME-28", kStorage, P, "the types of SGL descriptors", "keyed data block, or data block or last segment by offset", H, "RDMA 3.3, figure 10", kS | kQ, {}, {}},
+    {"NVME-29", kStorage, P, "the reserved bits of the flags of commands", "0", L, "Base 3.3.3.1", kR, {}, {}},
+    {"NVME-30", kStorage, P, "the memory that Identify and Get Log Page name", "enough for what they return", M, "Base 5.16, 5.17", kS | kR, {}, {}},
+    {"NVME-31", kStorage, P, "what targets READ and WRITE", "memory that a command in flight names, under its key", H, "RDMA 3.3, 3.6", kS | kQ, {}, {}},
+    {"NVME-32", kStorage, P, "the direction of READs and WRITEs", "that of the command", H, "RDMA 3.3, figure 8", kS | kQ, {}, {}},
+    {"NVME-33", kStorage, P, "data to the host, when a success is reported", "all of it written before the response", H, "RDMA 3.3", kS | kQ, {}, {}},
+    {"NVME-34", kStorage, P, "data to the controller, when a success is reported", "all of it read", H, "RDMA 3.3, figure 8", kS | kR, {}, {}},
+    {"NVME-35", kStorage, P, "READs and WRITEs for a command that was answered", "none", H, "RDMA 3.3", kS | kQ, {}, {}},
+    {"NVME-36", kStorage, P, "the keys that responses invalidate", "that of the command, and only where the host asked for it", H, "RDMA 3.3, 3.6, figure 10", kS | kQ, {}, {}},
+    {"NVME-37", kStorage, P, "READs of a command that is answered", "completed", H, "RDMA 3.3, 3.6", kS | kQ, {}, {}},
+    {"NVME-38", kStorage, P, "the command ID of responses", "that of a command in flight", H, "Base 3.3.3.2", kS | kR, {}, {}},
+    {"NVME-39", kStorage, P, "responses to a command", "one", H, "Base 3.3.3.2", kS | kR, {}, {}},
+    {"NVME-40", kStorage, P, "SQHD of responses", "less than the entries of the submission queue", M, "Base 3.3.3.2", kS | kR, {}, {}},
+    {"NVME-41", kStorage, P, "SQHD of responses, and the commands sent", "not past them", M, "Base 3.3.2.7", kS | kR, {}, {}},
+    {"NVME-42", kStorage, P, "SQID of responses", "0, or the ID of the queue", L, "Base 3.3.3.2", kS | kR, {}, {}},
+    {"NVME-43", kStorage, P, "the phase of responses", "0: fabrics have none", L, "Base 3.3.3.2", kS | kR, {}, {}},
+    {"NVME-44", kStorage, P, "the value of properties of 4 bytes", "0 above them", L, "Base 6.5", kR, {}, {}},
+    {"NVME-45", kStorage, P, "commands that SQHD does not tell as taken", "fewer than the entries of the submission queue", H, "Base 3.3.2.7", kR, {}, {}},
+    {"NVME-46", kStorage, P, "commands in flight", "no more than the receives that the host announced", H, "RDMA 3.1, figure 5", kQ, {}, {}},
+    {"NVME-47", kStorage, P, "the command ID of commands", "not that of another in flight", H, "Base 3.3.3.1", kS | kR, {}, {}},
+    {"NVME-48", kStorage, P, "Property Get and Set", "on admin queues alone", M, "Base 6.5, 6.6", kS | kR, {}, {}},
+    {"NVME-49", kStorage, P, "admin commands other than Keep Alive", "behind a Property Set that enables the controller", M, "Base 3.5", kS | kR, {}, {}},
+    {"NVME-50", kStorage, P, "the size of the properties CAP, VS, CC, CSTS and NSSR", "8 bytes, and 4 for the others", M, "Base 3.1.3", kS | kR, {}, {}},
 }};
 // clang-format on
 

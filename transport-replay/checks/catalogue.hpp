@@ -1,4 +1,4 @@
-// The catalogue of conformance checks: what a device of RoCE or of iWARP must do, as THE table. Judges of captures (passive/) and scripts against a
+// The catalogue of conformance checks: what a device of RoCE or of iWARP, and a host or target of NVMe on it, must do, as THE table. Judges of captures (passive/) and scripts against a
 // device (scripts/) hang on its ids and have no list of their own; reports take their words from it.
 //
 // Every row rests on something that can be named, a clause or what else is known; where that is memory alone, the row says so.
@@ -10,14 +10,16 @@
 
 namespace qps::transport::conformance {
 
-enum class CheckFamily : std::uint8_t { trace, format, responder, requester, management, congestion, robustness, framing, placement, direct_memory };
-// Of MPA, DDP and RDMAP: the catalogue of iWARP. The integrity of the trace belongs to both.
-[[nodiscard]] constexpr bool is_of_iwarp(CheckFamily family) { return family >= CheckFamily::framing; }
+enum class CheckFamily : std::uint8_t { trace, format, responder, requester, management, congestion, robustness, framing, placement, direct_memory, storage };
+// Three catalogues: of RoCE; of iWARP, with MPA, DDP and RDMAP; of storage on top, NVMe over RDMA. The integrity of the trace belongs to all.
+[[nodiscard]] constexpr bool is_of_iwarp(CheckFamily family) { return family >= CheckFamily::framing && family <= CheckFamily::direct_memory; }
+[[nodiscard]] constexpr bool is_of_storage(CheckFamily family) { return family == CheckFamily::storage; }
+[[nodiscard]] constexpr bool is_of_roce(CheckFamily family) { return family < CheckFamily::framing; }
 struct FamilyRow {
     std::string_view prefix;  // of its ids
     std::string_view name;
 };
-inline constexpr std::array<FamilyRow, 10> kFamilies{{{"TRC", "Trace integrity"},
+inline constexpr std::array<FamilyRow, 11> kFamilies{{{"TRC", "Trace integrity"},
                                                      {"FMT", "Format and ICRC"},
                                                      {"RSP", "Responder"},
                                                      {"REQ", "Requester"},
@@ -26,7 +28,8 @@ inline constexpr std::array<FamilyRow, 10> kFamilies{{{"TRC", "Trace integrity"}
                                                      {"ERR", "Errors and robustness"},
                                                      {"MPA", "iWARP: framing"},
                                                      {"DDP", "iWARP: direct data placement"},
-                                                     {"RDM", "iWARP: RDMA protocol"}}};
+                                                     {"RDM", "iWARP: RDMA protocol"},
+                                                     {"NVME", "NVMe over RDMA"}}};
 
 enum class CheckSeverity : std::uint8_t {
     low,     // of looks or of speed
@@ -74,7 +77,7 @@ struct CheckRow {
     [[nodiscard]] constexpr bool active() const { return (std::to_underlying(modes) & std::to_underlying(CheckModes::active)) != 0; }
 };
 
-inline constexpr std::size_t kCheckCount = 232;
+inline constexpr std::size_t kCheckCount = 282;
 
 // All of them, by family, in the order of their numbers.
 [[nodiscard]] std::span<const CheckRow> checks();

@@ -19,7 +19,7 @@ constexpr std::size_t kWords = 4;  // IRD and ORD
 constexpr Field kMarkers = named(kMpaRequestFields, "iwarp_mpa.marker_flag");
 constexpr Field kCrc = named(kMpaRequestFields, "iwarp_mpa.crc_flag");
 constexpr Field kRejected = named(kMpaRequestFields, "iwarp_mpa.rej_flag");
-constexpr Field kReserved = named(kMpaRequestFields, "iwarp_mpa.res");
+constexpr Field kReservedOfRequest = named(kMpaRequestFields, "iwarp_mpa.res");
 constexpr Field kEnhanced = named(kMpaRequestFields, "rdma.iwarp.enhanced");
 constexpr Field kRevision = named(kMpaRequestFields, "iwarp_mpa.rev");
 constexpr Field kPrivateLength = named(kMpaRequestFields, "iwarp_mpa.pdlength");
@@ -29,7 +29,7 @@ constexpr Field kReadyWrite = named(kMpaEnhancedFields, "rdma.iwarp.rtr_write");
 constexpr Field kReadyRead = named(kMpaEnhancedFields, "rdma.iwarp.rtr_read");
 constexpr Field kIrd = named(kMpaEnhancedFields, "rdma.iwarp.ird");
 constexpr Field kOrd = named(kMpaEnhancedFields, "rdma.iwarp.ord");
-constexpr std::uint8_t kReservedBits = 5;  // of kReserved, the first of which is kEnhanced
+constexpr std::uint8_t kReservedBits = 5;  // of kReservedOfRequest, the first of which is kEnhanced
 
 enum ReadyKind : std::uint8_t { ready_send = 1, ready_write = 2, ready_read = 4 };
 
@@ -77,7 +77,7 @@ void IwarpExchange::take_set_up(End from, const FirstSegment& first, const EndTa
     tallies.judge(from, Passive::mpa_02, set_up.revision < kFirstRevision || set_up.revision > kLatestRevision || later, set_up.frame, later ? request.frame : FrameIndex{});
     tallies.judge(from, Passive::mpa_03, length > kMostPrivate, set_up.frame);
     const std::uint64_t enhanced_bit = std::uint64_t{1} << (kReservedBits - 1);
-    const std::uint64_t reserved = read(head, kReserved);
+    const std::uint64_t reserved = read(head, kReservedOfRequest);
     tallies.judge(from, Passive::mpa_04, (revised ? reserved & ~enhanced_bit : reserved) != 0, set_up.frame);
     if (!reply) tallies.judge(from, Passive::mpa_05, read(head, kRejected) != 0, set_up.frame);
     const bool enhanced = revised && read(head, kEnhanced) != 0;

@@ -55,19 +55,23 @@ void judge_tally(const Tally& tally, const PassiveRow& row, bool lacks, CheckRes
     }
 }
 
-// Which transports the capture has. The integrity of the trace belongs to both; where it has neither, RoCE is what it lacks.
+// Which transports the capture has, and whether storage is on top. The integrity of the trace belongs to all; where it has no transport, RoCE
+// is what it lacks.
 struct Catalogues {
     bool roce = false;
     bool iwarp = false;
+    bool storage = false;
     [[nodiscard]] bool have(CheckFamily family) const {
+        if (is_of_storage(family)) return storage;
         return family == CheckFamily::trace || (is_of_iwarp(family) ? iwarp : roce || !iwarp);
     }
+    [[nodiscard]] bool& of(Passive check) { return check >= kFirstOfStorage ? storage : check >= kFirstOfIwarp ? iwarp : roce; }
 };
 Catalogues catalogues_of(const std::vector<HostTally>& hosts) {
     Catalogues found;
     for (const HostTally& host : hosts)
         for (std::size_t check = 0; check < kPassiveChecks; ++check)
-            if (host.examined[check] != 0) (static_cast<Passive>(check) >= kFirstOfIwarp ? found.iwarp : found.roce) = true;
+            if (host.examined[check] != 0) found.of(static_cast<Passive>(check)) = true;
     return found;
 }
 

@@ -1,4 +1,5 @@
 #include <transport-replay/checks/passive/iwarp_watch.hpp>
+#include <transport-replay/checks/passive/nvme_watch.hpp>
 #include <transport-replay/checks/passive/passive_suite.hpp>
 
 #include <array>
@@ -32,13 +33,17 @@ void for_each_check(std::uint64_t bits, Visit visit) {
 }  // namespace
 
 PassiveSuite::PassiveSuite(const MemoryBudget& budget)
-    : looks_(&looks_by_traits()), most_watched_(most_watched(budget)), iwarp_(std::make_unique<IwarpWatch>(budget)), most_streams_(IwarpWatch::most_streams(budget)), most_held_(IwarpWatch::most_held(budget)) {}
+    : looks_(&looks_by_traits()), most_watched_(most_watched(budget)), iwarp_(std::make_unique<IwarpWatch>(budget)), most_streams_(IwarpWatch::most_streams(budget)), most_held_(IwarpWatch::most_held(budget)),
+      nvme_(std::make_unique<NvmeWatch>(budget)), most_queues_(NvmeWatch::most_queues(budget)), most_commands_(NvmeWatch::most_commands(budget)) {}
 PassiveSuite::PassiveSuite(PassiveSuite&&) noexcept = default;
 PassiveSuite& PassiveSuite::operator=(PassiveSuite&&) noexcept = default;
 PassiveSuite::~PassiveSuite() = default;
 
 static_assert(IwarpWatch::memory_of(MemoryBudget{}) <= PassiveSuite::memory_of_iwarp(MemoryBudget{}));
 static_assert(IwarpWatch::memory_of(MemoryBudget{MemoryBudget::kLeast}) <= PassiveSuite::memory_of_iwarp(MemoryBudget{MemoryBudget::kLeast}));
+
+static_assert(NvmeWatch::memory_of(MemoryBudget{}) <= PassiveSuite::memory_of_nvme(MemoryBudget{}));
+static_assert(NvmeWatch::memory_of(MemoryBudget{MemoryBudget::kLeast}) <= PassiveSuite::memory_of_nvme(MemoryBudget{MemoryBudget::kLeast}));
 
 void PassiveSuite::observe(const Observation& packet, const PacketFacts& facts, const PacketRecord& record) {
     if (packet.kind == ObservationKind::stream && !record.mirror_copy) {
@@ -61,8 +66,18 @@ void PassiveSuite::observe(const Observation& packet, const PacketFacts& facts, 
         else tallies_.fail(check, packet.frame);
     });
     if (record.mirror_copy) return;
-    if (packet.management) return management_.observe(packet, facts, tallies_);
+    if (packet.management) {
+        management_.observe(packet, facts, tallies_);
+        nvme_->set_up(packet, tallies_);
+        nvme_queues_ = std::max(nvme_queues_, nvme_->queues());
+        return;
+    }
     if (!record.connection || !info(packet.opcode).defined) return;
+    if (nvme_->any()) {
+        nvme_->observe(packet, record, tallies_);
+        nvme_commands_ = std::max(nvme_commands_, nvme_->commands());
+        tallies_.about(packet.flow.source);
+    }
     const std::size_t index = std::to_underlying(*record.connection) - 1;
     if (index >= most_watched_) {
         ++unwatched_;
@@ -88,7 +103,7 @@ void PassiveSuite::message(ConnectionId connection, End requester, const Message
 
 PassiveRecord PassiveSuite::take() {
     iwarp_->finish(tallies_);
-    PassiveRecord record{.hosts = tallies_.take(), .watched = {}, .unwatched = unwatched_ + iwarp_->unwatched(), .untold = tallies_.untold()};
+    PassiveRecord record{.hosts = tallies_.take(), .watched = {}, .unwatched = unwatched_ + iwarp_->unwatched() + nvme_->unwatched(), .untold = tallies_.untold()};
     for (std::uint32_t number = 1; !watches_.empty(); ++number, watches_.pop_front())
         if (watches_.front().any()) record.watched.push_back(watches_.front().summary(ConnectionId{number}));
     return record;

@@ -6,7 +6,7 @@
 //
 // What an attacker could feed: any capture. What is kept of each connection has a fixed size (conversation_watch.hpp); connections are
 // at most kMostWatched, and what fits into a quarter of the memory: packets of others are counted, and TRC-01 says so. Hosts that are
-// told apart are at most kMostHosts, and what fits into a sixteenth. iWARP has bounds of its own (iwarp_watch.hpp).
+// told apart are at most kMostHosts, and what fits into a sixteenth. iWARP and NVMe have bounds of their own (iwarp_watch.hpp, nvme_watch.hpp).
 #pragma once
 
 #include <transport-replay/checks/passive/conversation_watch.hpp>
@@ -23,6 +23,7 @@
 namespace qps::transport::conformance {
 
 class IwarpWatch;
+class NvmeWatch;
 
 // What a suite has taken of each of its bounds; suites of parts of a capture together took as much as one would have, or more.
 struct SuiteNeeds {
@@ -32,6 +33,8 @@ struct SuiteNeeds {
     std::size_t last = 0;        // the highest number of a connection in the whole
     std::size_t streams = 0;     // of TCP that are, or may be, iWARP
     std::size_t held = 0;        // bytes of them that waited for others
+    std::size_t queues = 0;      // of NVMe
+    std::size_t commands = 0;    // in flight on them
 };
 
 class PassiveSuite {
@@ -46,10 +49,13 @@ public:
     void tell_hosts_apart(const MemoryBudget& budget) { tallies_.tell_apart(most_hosts(budget)); }
     // What it keeps beside the Analysis; where hosts are told apart.
     [[nodiscard]] static constexpr std::uint64_t memory_of(const MemoryBudget& budget) {
-        return most_watched(budget) * kWatched + memory_of_iwarp(budget);
+        return most_watched(budget) * kWatched + memory_of_iwarp(budget) + memory_of_nvme(budget);
     }
     [[nodiscard]] static constexpr std::uint64_t memory_of_iwarp(const MemoryBudget& budget) {
         return std::min(budget.bytes() / 16, kMostOfIwarp);
+    }
+    [[nodiscard]] static constexpr std::uint64_t memory_of_nvme(const MemoryBudget& budget) {
+        return std::min(budget.bytes() / 32, kMostOfNvme);
     }
     [[nodiscard]] static constexpr std::uint64_t memory_with_hosts(const MemoryBudget& budget) {
         return memory_of(budget) + std::uint64_t{most_hosts(budget)} * HostTallies::kHost;
@@ -66,12 +72,13 @@ public:
     }
 
     [[nodiscard]] SuiteNeeds needs() const {
-        return {.watched = watches_.size(), .remembered = remembered_, .hosts = tallies_.told_apart(), .streams = streams_, .held = held_};
+        return {.watched = watches_.size(), .remembered = remembered_, .hosts = tallies_.told_apart(), .streams = streams_, .held = held_,
+                .queues = nvme_queues_, .commands = nvme_commands_};
     }
     // Whether one suite like this would have left nothing out.
     [[nodiscard]] bool has_room_for(const SuiteNeeds& needs) const {
         return std::max(needs.watched, needs.last) < most_watched_ && needs.remembered < kRememberedWays && tallies_.has_room_for(needs.hosts) &&
-               needs.streams < most_streams_ && needs.held < most_held_;
+               needs.streams < most_streams_ && needs.held < most_held_ && needs.queues < most_queues_ && needs.commands < most_commands_;
     }
 
     // One of these, once: what was seen; or what it means, a result for each check of the catalogue that a capture can decide, in its order.
@@ -84,6 +91,7 @@ private:
     static constexpr std::size_t kMostWatched = 1 << 17;               // connections
     static constexpr std::size_t kWatched = sizeof(ConversationWatch);  // bytes of one
     static constexpr std::uint64_t kMostOfIwarp = std::uint64_t{192} << 20;
+    static constexpr std::uint64_t kMostOfNvme = std::uint64_t{64} << 20;
     static constexpr std::size_t kMostHosts = 1 << 12;                 // a large cluster; a capture of one host has fewer
     [[nodiscard]] static constexpr std::uint64_t most_watched(const MemoryBudget& budget) {
         return std::min<std::uint64_t>(kMostWatched, budget.bytes() / 4 / kWatched);
@@ -105,6 +113,11 @@ private:
     std::size_t most_streams_;
     std::size_t most_held_;
     std::size_t remembered_ = 0;
+    std::unique_ptr<NvmeWatch> nvme_;
+    std::size_t nvme_queues_ = 0;  // at most so far, as the next
+    std::size_t nvme_commands_ = 0;
+    std::size_t most_queues_;
+    std::size_t most_commands_;
 };
 
 }  // namespace qps::transport::conformance

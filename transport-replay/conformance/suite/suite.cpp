@@ -85,7 +85,7 @@ Suite::Suite(SuiteSettings settings, const stage::AgentChannel& device, stage::A
         });
     });
     for (const CheckRow& check : checks())
-        if (is_wanted(check) && !is_of_iwarp(check.family)) {
+        if (is_wanted(check) && is_of_roce(check.family)) {
             CheckResult result;
             result.check = &check;
             result.reason = why_not_played(check);
