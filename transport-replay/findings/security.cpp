@@ -136,7 +136,7 @@ std::map<Hosts, TriedHost> tried_hosts(const Timeline& timeline) {
                 continue;
             }
             const auto qpn = connection.end(other(end)).qpn;
-            if (qpn && !connection.cm_attempt && own.corrupt == 0) host.tried.push_back({*qpn, own.first_time, own.last_time, own.first_frame});
+            if (qpn && !connection.cm_attempt && own.incidents->corrupt == 0) host.tried.push_back({*qpn, own.first_time, own.last_time, own.first_frame});
         }
     }
     return found;
@@ -207,7 +207,7 @@ struct Bound {
     // CNPs of a stranger make no connection.
     [[nodiscard]] bool is_only_cnps() const {
         const Way &own = connection->way(end), &back = connection->way(other(end));
-        return own.packets == 0 && back.packets == back.cnps;
+        return own.packets == 0 && back.packets == back.incidents->cnps;
     }
     [[nodiscard]] bool is_sure() const { return is_connected(*connection) && connection->confidence >= Confidence::strong && !connection->one_way(); }
 };

@@ -8,7 +8,6 @@
 #include <transport-replay/model/ordering.hpp>
 #include <transport-replay/model/seldom.hpp>
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -130,7 +129,7 @@ private:
         std::uint32_t count = 0;
         std::uint32_t packets = 0;
     };
-    static void raise(std::uint32_t& sum, std::uint32_t by) { sum += std::min(by, UINT32_MAX - sum); }
+    static void raise(std::uint32_t& sum, std::uint32_t by) { sum = by < UINT32_MAX - sum ? sum + by : UINT32_MAX; }
     void add_other(T value, std::uint32_t packets) {
         Others& others = others_.made();
         for (std::uint32_t i = 0; i < others.count; ++i)
