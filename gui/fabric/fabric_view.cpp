@@ -13,6 +13,7 @@
 #include <QTabBar>
 #include <QTabWidget>
 #include <QVBoxLayout>
+#include <algorithm>
 #include <array>
 
 namespace qps::gui {
@@ -64,7 +65,11 @@ std::vector<SheetRow> detailsOf(const ManagementReport& report) {
             rows.push_back(detail(FabricView::tr("failed request"), exchange_text(exchange), exchange.request, Tone::warning));
     for (const SubnetManager& manager : map.managers) rows.push_back(detail(FabricView::tr("subnet manager"), manager_text(manager), manager.first));
     for (const Partition& partition : map.partitions) rows.push_back(detail(FabricView::tr("partition"), partition_text(nodes, partition), FrameIndex{}));
-    for (const MulticastGroup& group : map.groups) rows.push_back(detail(FabricView::tr("multicast group"), group_text(group), group.first));
+    const MemberPorts ports(map);
+    for (const MulticastGroup& group : map.groups) {
+        const bool small = std::ranges::any_of(group.members, [&](const auto& member) { return ports.is_too_small(group, member); });
+        rows.push_back(detail(FabricView::tr("multicast group"), group_text(group, ports), group.first, small ? Tone::warning : Tone::plain));
+    }
     for (const ExchangeSum& sum : report.sums)
         rows.push_back(detail(FabricView::tr("requests"), sum_text(sum), FrameIndex{}, sum.unanswered != 0 ? Tone::warning : Tone::plain));
     if (map.left_out != 0)

@@ -34,7 +34,8 @@ void check(const transport::ManagementReport& report) {
         demand((row.peer == nullptr) == row.peer_words.empty());
         words += node_text(row.node);
     }
-    for (const MulticastGroup& group : report.fabric.groups) words += group_text(group);
+    const MemberPorts ports(report.fabric);
+    for (const MulticastGroup& group : report.fabric.groups) words += group_text(group, ports);
     const FabricNodes nodes(report.fabric);
     for (const Partition& partition : report.fabric.partitions) words += partition_text(nodes, partition);
     append_dot(words, report.fabric);
