@@ -9,11 +9,11 @@ using namespace qps::transport;
 namespace {
 
 constexpr std::uint32_t kPmtu = 1024;
-constexpr std::uint8_t kFirst = 0x00, kMiddle = 0x01, kLast = 0x02, kOnly = 0x04, kRead = 0x0c, kResponseFirst = 0x0d,
-                       kResponseMiddle = 0x0e, kResponseLast = 0x0f, kFetchAdd = 0x14;
+constexpr std::uint8_t kFirst = 0x00, kMiddle = 0x01, kLast = 0x02, kOnly = 0x04, kRead = 0x0c, kReadFirst = 0x0d,
+                       kReadMiddle = 0x0e, kReadLast = 0x0f, kFetchAndAdd = 0x14;
 
-// A conversation: packets in, what they were and which messages ended out.
-struct Conversation {
+// What one end asks for: packets in, what they were and which messages ended out.
+struct RequestsOfOne {
     RequestStream stream;
     std::vector<Message> done;
     std::uint64_t clock = 0;
@@ -44,7 +44,7 @@ struct Conversation {
 }  // namespace
 
 TEST_CASE("a message of three packets completes when its last PSN is acknowledged") {
-    Conversation c;
+    RequestsOfOne c;
     CHECK(c.send(kFirst, 10).arrival == Arrival::first);
     CHECK(c.send(kMiddle, 11).arrival == Arrival::in_order);
     CHECK(c.send(kLast, 12, 100).arrival == Arrival::in_order);
@@ -60,14 +60,14 @@ TEST_CASE("a message of three packets completes when its last PSN is acknowledge
 }
 
 TEST_CASE("one acknowledgment completes all messages before it, across the wrap of the PSN") {
-    Conversation c;
+    RequestsOfOne c;
     for (std::uint32_t i = 0; i < 10; ++i) c.send(kOnly, 0xfffffb + i);
     CHECK(c.ack(0xfffffb + 9).messages == 10);
     CHECK(c.stream.next() == Psn(5));
 }
 
 TEST_CASE("a gap that is filled joins the message") {
-    Conversation c;
+    RequestsOfOne c;
     c.send(kFirst, 1);
     CHECK(c.send(kLast, 4).missing == 2);
     CHECK(c.send(kMiddle, 3).arrival == Arrival::late);
@@ -80,7 +80,7 @@ TEST_CASE("a gap that is filled joins the message") {
 }
 
 TEST_CASE("a gap between two messages that is filled leaves two messages") {
-    Conversation c;
+    RequestsOfOne c;
     c.send(kFirst, 1);
     c.send(kMiddle, 4);
     c.send(kLast, 5);
@@ -94,7 +94,7 @@ TEST_CASE("a gap between two messages that is filled leaves two messages") {
 }
 
 TEST_CASE("a PSN that was on the wire before is a repetition, of its message while that is open") {
-    Conversation c;
+    RequestsOfOne c;
     c.send(kFirst, 1);
     c.send(kLast, 2);
     CHECK(c.send(kFirst, 1).arrival == Arrival::repeated);
@@ -107,7 +107,7 @@ TEST_CASE("a PSN that was on the wire before is a repetition, of its message whi
 }
 
 TEST_CASE("an acknowledgment of PSNs never seen says that the tap missed them") {
-    Conversation c;
+    RequestsOfOne c;
     c.send(kOnly, 1);
     c.send(kOnly, 4);
     const Acknowledged acknowledged = c.ack(4);
@@ -122,14 +122,14 @@ TEST_CASE("an acknowledgment of PSNs never seen says that the tap missed them") 
 }
 
 TEST_CASE("a READ takes as many PSNs as its response has packets, and ends with the last of them") {
-    Conversation c;
+    RequestsOfOne c;
     c.read(100, 2500);
     CHECK(c.stream.next() == Psn(103));
     CHECK(c.send(kOnly, 103).arrival == Arrival::in_order);
-    CHECK(c.response(kResponseFirst, 100));
-    CHECK(c.response(kResponseMiddle, 101));
+    CHECK(c.response(kReadFirst, 100));
+    CHECK(c.response(kReadMiddle, 101));
     CHECK(c.done.empty());
-    CHECK(c.response(kResponseLast, 102, 452));
+    CHECK(c.response(kReadLast, 102, 452));
     REQUIRE(c.done.size() == 1);
     CHECK(c.done[0].bytes == 2500);
     CHECK(c.done[0].outcome == Outcome::completed);
@@ -137,16 +137,16 @@ TEST_CASE("a READ takes as many PSNs as its response has packets, and ends with 
 }
 
 TEST_CASE("a READ seen before the path MTU was known learns its PSNs from its responses") {
-    Conversation c;
+    RequestsOfOne c;
     c.read(100, 2500, 0);
-    CHECK(c.response(kResponseFirst, 100));
+    CHECK(c.response(kReadFirst, 100));
     CHECK_FALSE(c.done.size() == 2);
     RequestStream stream;
     std::vector<Message> done;
-    Conversation d;
+    RequestsOfOne d;
     d.read(7, 2048, 0);
     CHECK(d.stream.next() == Psn(8));
-    CHECK(d.response(kResponseLast, 8));  // the first response was not captured
+    CHECK(d.response(kReadLast, 8));  // the first response was not captured
     CHECK(d.done.empty());                // whether the requester has it shows later
     CHECK(d.stream.next() == Psn(9));
     d.stream.finish(Outcome::open, d.done);
@@ -156,7 +156,7 @@ TEST_CASE("a READ seen before the path MTU was known learns its PSNs from its re
 }
 
 TEST_CASE("a plain acknowledgment does not complete a READ or an ATOMIC, and what it passes is an implied NAK") {
-    Conversation c;
+    RequestsOfOne c;
     c.send(kOnly, 1);
     c.read(2, 100);
     c.send(kOnly, 3);
@@ -164,8 +164,8 @@ TEST_CASE("a plain acknowledgment does not complete a READ or an ATOMIC, and wha
     CHECK(acknowledged.messages == 2);  // the responder has both SENDs
     CHECK(acknowledged.passed_response);
     CHECK(c.stream.open() == 1);
-    Conversation d;
-    d.send(kFetchAdd, 1, 0);
+    RequestsOfOne d;
+    d.send(kFetchAndAdd, 1, 0);
     CHECK_FALSE(d.ack(1).passed_response);
     CHECK(d.done.empty());
     CHECK(d.response(0x12, 1, 0));
@@ -173,7 +173,7 @@ TEST_CASE("a plain acknowledgment does not complete a READ or an ATOMIC, and wha
 }
 
 TEST_CASE("a response acknowledges what was sent before its request") {
-    Conversation c;
+    RequestsOfOne c;
     c.send(kOnly, 1);
     c.send(kOnly, 2);
     c.read(3, 10);
@@ -182,7 +182,7 @@ TEST_CASE("a response acknowledges what was sent before its request") {
 }
 
 TEST_CASE("a fatal NAK fails its message and abandons what is behind it") {
-    Conversation c;
+    RequestsOfOne c;
     c.send(kOnly, 1);
     c.send(kFirst, 2);
     c.send(kLast, 3);
@@ -202,7 +202,7 @@ TEST_CASE("a fatal NAK fails its message and abandons what is behind it") {
 }
 
 TEST_CASE("a PSN far from everything is a queue pair that began anew") {
-    Conversation c;
+    RequestsOfOne c;
     c.send(kOnly, 1);
     CHECK(c.send(kOnly, 0x500000).arrival == Arrival::restart);
     CHECK(c.done.size() == 1);
@@ -211,7 +211,7 @@ TEST_CASE("a PSN far from everything is a queue pair that began anew") {
 }
 
 TEST_CASE("open messages are bounded") {
-    Conversation c;
+    RequestsOfOne c;
     for (std::uint32_t i = 0; i < RequestStream::kMaxOpen + 10; ++i) c.send(kOnly, i);
     CHECK(c.stream.open() == RequestStream::kMaxOpen);
     CHECK(c.stream.dropped() == 10);
@@ -219,7 +219,7 @@ TEST_CASE("open messages are bounded") {
 }
 
 TEST_CASE("two READs in a row tell the path MTU by the distance of their PSNs") {
-    Conversation c;
+    RequestsOfOne c;
     c.read(100, 8192, 0);
     CHECK(c.read(108, 8192, 0).arrival == Arrival::in_order);
     CHECK(c.stream.inferred_pmtu() == 1024);
@@ -227,22 +227,22 @@ TEST_CASE("two READs in a row tell the path MTU by the distance of their PSNs") 
 }
 
 TEST_CASE("a READ that lacks a response keeps those behind it open until it is asked for again") {
-    Conversation c;
+    RequestsOfOne c;
     c.read(100, 2048);
     c.read(102, 2048);
-    CHECK(c.response(kResponseLast, 101));
-    CHECK(c.response(kResponseFirst, 102));
-    CHECK(c.response(kResponseLast, 103));
+    CHECK(c.response(kReadLast, 101));
+    CHECK(c.response(kReadFirst, 102));
+    CHECK(c.response(kReadLast, 103));
     CHECK(c.done.empty());
     const RequestArrival again = c.read(100, 2048);
     CHECK(again.arrival == Arrival::repeated);
     CHECK_FALSE(again.answered);
     CHECK(again.holes == 1);
     c.read(102, 2048);
-    CHECK(c.response(kResponseFirst, 100));
-    CHECK(c.response(kResponseLast, 101));
-    CHECK(c.response(kResponseFirst, 102));
-    CHECK(c.response(kResponseLast, 103));
+    CHECK(c.response(kReadFirst, 100));
+    CHECK(c.response(kReadLast, 101));
+    CHECK(c.response(kReadFirst, 102));
+    CHECK(c.response(kReadLast, 103));
     REQUIRE(c.done.size() == 2);
     CHECK(c.done[0].retransmissions == 1);
     CHECK(c.done[0].missing == 0);
@@ -250,9 +250,9 @@ TEST_CASE("a READ that lacks a response keeps those behind it open until it is a
 }
 
 TEST_CASE("a READ that lacks a response and is not asked for again was missed by the tap") {
-    Conversation c;
+    RequestsOfOne c;
     c.read(100, 2048);
-    CHECK(c.response(kResponseLast, 101));
+    CHECK(c.response(kReadLast, 101));
     std::uint32_t unseen = 0;
     for (std::uint32_t psn = 102; psn < 112; ++psn) {
         c.send(kOnly, psn);
@@ -268,9 +268,9 @@ TEST_CASE("a READ that lacks a response and is not asked for again was missed by
 }
 
 TEST_CASE("the rest of a READ that is asked for is no retransmission, unless it is asked for twice") {
-    Conversation c;
+    RequestsOfOne c;
     c.read(100, 4096);
-    CHECK(c.response(kResponseFirst, 100));
+    CHECK(c.response(kReadFirst, 100));
     const RequestArrival rest = c.read(102, 2048);
     CHECK(rest.arrival == Arrival::repeated);
     CHECK(rest.partial_read);
@@ -278,7 +278,7 @@ TEST_CASE("the rest of a READ that is asked for is no retransmission, unless it 
 }
 
 TEST_CASE("a corrupt request was on the wire, and its message is not") {
-    Conversation c;
+    RequestsOfOne c;
     c.send(kFirst, 1);
     CHECK(c.stream.send_corrupt(c.packet(kMiddle, 2, kPmtu)).arrival == Arrival::ahead);
     CHECK(c.send(kLast, 3).arrival == Arrival::in_order);
@@ -289,7 +289,7 @@ TEST_CASE("a corrupt request was on the wire, and its message is not") {
 }
 
 TEST_CASE("how many PSNs a corrupt READ takes is not known: its length may be what is wrong") {
-    Conversation c;
+    RequestsOfOne c;
     c.send(kOnly, 1);
     Observation corrupt = c.packet(kRead, 2, 0);
     corrupt.access = RemoteAccess{0x1000, Rkey{7}, 0x4000'0400};
@@ -313,10 +313,10 @@ TEST_CASE("PSNs behind a corrupt request, which may be a READ, are not missed by
 }
 
 TEST_CASE("a queue pair that began anew has nothing to do with the READs of the one before") {
-    Conversation c;
+    RequestsOfOne c;
     c.read(100, 2048);
-    c.response(kResponseFirst, 100);
-    c.response(kResponseLast, 101);
+    c.response(kReadFirst, 100);
+    c.response(kReadLast, 101);
     c.send(kOnly, 0x500000);
     CHECK(c.send(kOnly, 101).arrival == Arrival::restart);
     CHECK(c.send(kOnly, 102).arrival == Arrival::in_order);
@@ -328,41 +328,41 @@ TEST_CASE("a queue pair that began anew has nothing to do with the READs of the 
 
 TEST_CASE("a response that was sent after those behind it answers another request, and is not late") {
     for (const bool again : {false, true}) {
-        Conversation c;
+        RequestsOfOne c;
         c.read(10, 3 * kPmtu);
         const auto respond = [&](std::uint8_t opcode, std::uint32_t psn, std::uint16_t id) {
             Observation made = c.packet(opcode, psn, kPmtu);
             made.ip_id = id;
             return c.stream.respond(made, kPmtu, {}, c.done);
         };
-        CHECK(respond(kResponseMiddle, 11, 101).skipped == 1);
-        const Responded first = respond(kResponseFirst, 10, again ? 102 : 100);
+        CHECK(respond(kReadMiddle, 11, 101).skipped == 1);
+        const Responded first = respond(kReadFirst, 10, again ? 102 : 100);
         CHECK(first.late == (again ? 0U : 1U));
         CHECK(first.withdrawn == (again ? 1U : 0U));
     }
 }
 
 TEST_CASE("responses from before the first request show that their READs had been asked for before") {
-    Conversation c;
-    const Observation earlier = c.packet(kResponseLast, 13, kPmtu);  // kept until it was known whose requests it answers
+    RequestsOfOne c;
+    const Observation earlier = c.packet(kReadLast, 13, kPmtu);  // kept until it was known whose requests it answers
     c.read(10, 2 * kPmtu);
     c.read(12, 2 * kPmtu);
     CHECK_FALSE(c.stream.respond(earlier, kPmtu, {}, c.done).matched);
     // What is still under way of the earlier round leaves no gap, and what answers the request is not late for it.
-    CHECK(c.stream.respond(c.packet(kResponseLast, 11, kPmtu), kPmtu, {}, c.done).skipped == 0);
-    CHECK(c.stream.respond(c.packet(kResponseFirst, 10, kPmtu), kPmtu, {}, c.done).late == 0);
-    CHECK(c.response(kResponseLast, 11));
-    CHECK(c.response(kResponseFirst, 12));
-    CHECK(c.response(kResponseLast, 13));
+    CHECK(c.stream.respond(c.packet(kReadLast, 11, kPmtu), kPmtu, {}, c.done).skipped == 0);
+    CHECK(c.stream.respond(c.packet(kReadFirst, 10, kPmtu), kPmtu, {}, c.done).late == 0);
+    CHECK(c.response(kReadLast, 11));
+    CHECK(c.response(kReadFirst, 12));
+    CHECK(c.response(kReadLast, 13));
     CHECK(c.done.size() == 2);
 }
 
 TEST_CASE("a response inside of a READ to its first PSN answers a request from before the capture") {
     for (const bool again : {false, true}) {
-        Conversation c;
+        RequestsOfOne c;
         c.read(10, 3 * kPmtu);
-        CHECK(c.stream.respond(c.packet(kResponseMiddle, 11, kPmtu), kPmtu, {}, c.done).skipped == 1);
-        const Responded first = c.stream.respond(c.packet(again ? kResponseMiddle : kResponseFirst, 10, kPmtu), kPmtu, {}, c.done);
+        CHECK(c.stream.respond(c.packet(kReadMiddle, 11, kPmtu), kPmtu, {}, c.done).skipped == 1);
+        const Responded first = c.stream.respond(c.packet(again ? kReadMiddle : kReadFirst, 10, kPmtu), kPmtu, {}, c.done);
         CHECK(first.late == (again ? 0U : 1U));
         CHECK(first.withdrawn == (again ? 1U : 0U));
     }
@@ -370,11 +370,11 @@ TEST_CASE("a response inside of a READ to its first PSN answers a request from b
 
 TEST_CASE("a READ of PSNs before the first request seen may have been asked for before the capture began") {
     for (const bool again : {false, true}) {
-        Conversation c;
+        RequestsOfOne c;
         c.send(kOnly, 20);
         CHECK(c.read(10, 3 * kPmtu).arrival == Arrival::late);
         if (again) c.stream.perhaps_again(Psn(10));
-        CHECK(c.stream.respond(c.packet(kResponseMiddle, 11, kPmtu), kPmtu, {}, c.done).skipped == (again ? 0U : 1U));
-        CHECK(c.stream.respond(c.packet(kResponseFirst, 10, kPmtu), kPmtu, {}, c.done).late == (again ? 0U : 1U));
+        CHECK(c.stream.respond(c.packet(kReadMiddle, 11, kPmtu), kPmtu, {}, c.done).skipped == (again ? 0U : 1U));
+        CHECK(c.stream.respond(c.packet(kReadFirst, 10, kPmtu), kPmtu, {}, c.done).late == (again ? 0U : 1U));
     }
 }
