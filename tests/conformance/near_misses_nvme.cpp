@@ -142,6 +142,14 @@ NearMisses recorded_nvme_near_misses() {
              d.host(in_capsule(nvme_blocks_entry(1, kAnyCid, 0, 1), 512));
              d.respond(kAnyCid);
          })},
+        {"NVME-34", "a READ that a tap had before its command", near_io([](NvmeDialogue& d) {
+             d.step = kSoon;
+             d.host(nvme_blocks_entry(1, kAnyCid, 0, 4));
+             d.read({kNvmeMemory, 0, 2048}, false);
+             exchange_before(d, 0);
+             d.answer_read(Capsule(2048));
+             d.respond(kAnyCid);
+         })},
         {"NVME-36", "asked for, and not done", near_io([](NvmeDialogue& d) {
              d.host(invalidating(nvme_blocks_entry(2, kAnyCid, 0, 4)));
              d.write({kNvmeMemory, 0, 2048});

@@ -320,8 +320,8 @@ void lossy_traffic_beside(const Timeline& timeline, const Emit& emit) {
                                      share(one.lossy_bytes(), one.bytes()), to, bytes_text(one.tcp_bytes), bytes_text(one.udp_bytes),
                                      bytes_text(one.rdma_bytes), class_text(one), counted(one.intervals, "interval"), duration_text(kBesideInterval),
                                      events_text(one)),
-              .advice = fmt::format("Give RDMA a class of its own at every sender and switch (`ethtool`, `mlnx_qos`, cma_roce_tos), as nothing slows TCP and UDP to {} "
-                                    "down that CNPs or PFC slow RDMA down for.",
+              .advice = fmt::format("Give RDMA a class of its own at every sender and switch (`ethtool`, `mlnx_qos`, cma_roce_tos): CNPs slow RDMA to {} down, and "
+                                    "neither TCP nor UDP.",
                                     to)});
     }
 }

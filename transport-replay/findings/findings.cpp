@@ -112,7 +112,7 @@ constexpr std::array kFindings{
     FindingRow{"cm-request-flood", kWarning, "IBA 12.9.8", "A host had hundreds of connection requests a second that led to nothing",
                draw::cm_request_flood},
     FindingRow{"nvme-unauthenticated", kNote, "NVMe Base 8.3.4.4", "Hosts used NVMe subsystems without DH-HMAC-CHAP", draw::nvme_unauthenticated},
-    FindingRow{"nfs-auth-sys", kNote, "RFC 5531 8.2, 9", "Clients read or wrote NFS with AUTH_SYS", draw::nfs_auth_sys},
+    FindingRow{"nfs-auth-sys", kNote, "RFC 5531 8.2, 9", "Clients asked for data of NFS with AUTH_SYS", draw::nfs_auth_sys},
 
     FindingRow{"collective-straggler", kWarning, kObserved, "All ranks of a collective wait for the same rank, step after step",
                draw::collective_straggler},

@@ -163,7 +163,7 @@ void queue_pairs_tried(const Timeline& timeline, const Emit& emit) {
         emit({.party = Party::undecided,
               .packets = std::move(tries.packets),
               .count = tries.count,
-              .summary = fmt::format("{} sent requests to {} queue pairs of {} one after the other, within {} (numbers {} to {}), and no answer of theirs is in the capture.",
+              .summary = fmt::format("{} sent requests to {} queue pairs of {} one after the other, within {} (numbers {} to {}), and no answer of theirs was read.",
                                      from, grouped(tries.count), to, duration_text(tries.last - tries.first.value_or(tries.last)),
                                      std::to_underlying(*numbers.begin()), std::to_underlying(*numbers.rbegin())),
               .advice = fmt::format("Find the program on {} that sends them, or who uses its address (source MAC and UDP port of these packets); compare with the queue "
@@ -184,7 +184,7 @@ void psns_guessed(const Timeline& timeline, const Emit& emit) {
                   .connection = connection.uid,
                   .packets = way.incidents->frames(Oddity::stray),
                   .count = way.incidents->psn_returns,
-                  .summary = fmt::format("{} the PSNs of {} to {} left their sequence by more than {} and came back to it within a second: packets of two senders.",
+                  .summary = fmt::format("{} the PSNs of {} to {} left their sequence by more than {} and came back to it within a second: packets of two senders, or recordings by two clocks.",
                                          times(way.incidents->psn_returns), from, to, grouped(kFarPsn)),
                   .advice = fmt::format("Compare source MAC, TTL and UDP port of these packets with the others of {}: who does not know the PSNs is not the "
                                         "one that is connected (two tenants with the same addresses at one tap look alike).",
@@ -257,16 +257,18 @@ void cnp_from_stranger(const Timeline& timeline, const Emit& emit) {
 
 namespace {
 
+bool is_answered(const CmAttempt& attempt) { return std::ranges::any_of(attempt.ladder, [](const CmRung& rung) { return !rung.from_active; }); }
+
 struct Request {
     dissect::Instant time{};
     const CmAttempt* attempt = nullptr;
+    // What is answered and leads to nothing; what is not may have answers that the capture lacks.
     [[nodiscard]] bool failed() const {
-        return attempt->outcome == CmOutcome::rejected || attempt->outcome == CmOutcome::no_answer || attempt->outcome == CmOutcome::half_open;
+        const bool over = attempt->outcome == CmOutcome::rejected || attempt->outcome == CmOutcome::no_answer || attempt->outcome == CmOutcome::half_open;
+        return over && is_answered(*attempt);
     }
     [[nodiscard]] bool succeeded() const { return attempt->outcome == CmOutcome::established || attempt->outcome == CmOutcome::disconnected; }
 };
-
-bool is_answered(const CmAttempt& attempt) { return std::ranges::any_of(attempt.ladder, [](const CmRung& rung) { return !rung.from_active; }); }
 
 // The second in which most began that failed: from one to behind the last.
 std::span<const Request> busiest(std::span<const Request> requests) {
@@ -310,9 +312,10 @@ void cm_request_flood(const Timeline& timeline, const Emit& emit) {
         emit({.party = Party::application,
               .packets = std::move(packets),
               .count = failed,
-              .summary = fmt::format("{} sent {} to {} within {}, and {} of them led to no connection.", askers, counted(worst.size(), "connection request"),
-                                     text(passive), duration_text(worst.back().time - worst.front().time), grouped(failed)),
-              .advice = fmt::format("Find out what asks so often, and let it wait longer after each refusal; on {} limit the backlog of rdma_listen, and who may send "
+              .summary = fmt::format("{} sent {} to {} within {}, and {}.", askers, counted(worst.size(), "connection request"), text(passive),
+                                     duration_text(worst.back().time - worst.front().time),
+                                     failed == worst.size() ? "none of them led to a connection" : grouped(failed) + " of them led to no connection"),
+              .advice = fmt::format("Find out what asks so often, and let it wait longer before it asks again; on {} limit the backlog of rdma_listen, and who may send "
                                     "to queue pair 1 and UDP port 4791.",
                                     text(passive))});
     }
@@ -333,6 +336,7 @@ void emit_unauthenticated(const Timeline& timeline, const Emit& emit, UlpProtoco
         if (conversation.protocol != protocol || conversation.fact(fact) != value || !conversation.fact("authenticated by").empty()) continue;
         const Connection* const connection = timeline.find(conversation.connection);
         if (connection == nullptr || conversation.fact("subsystem") == kDiscovery) continue;
+        if (conversation.fact("queue").starts_with("I/O")) continue;  // who authenticated on the admin queue need not do so again
         pairs.insert({connection->end(conversation.active).address, connection->end(other(conversation.active)).address});
         add_evidence(draft, connection->first_frame());
     }
@@ -353,8 +357,8 @@ void nvme_unauthenticated(const Timeline& timeline, const Emit& emit) {
 }
 
 void nfs_auth_sys(const Timeline& timeline, const Emit& emit) {
-    emit_unauthenticated(timeline, emit, UlpProtocol::rpc_rdma, "data credentials", "AUTH_SYS", "read or wrote with AUTH_SYS at the NFS server",
-                         "Do nothing where every client is trusted, which says itself who its users are; otherwise mount with sec=krb5.");
+    emit_unauthenticated(timeline, emit, UlpProtocol::rpc_rdma, "data credentials", "AUTH_SYS", "asked with AUTH_SYS for data of the NFS server",
+                         "Do nothing where every client is trusted to say for which user it asks; otherwise mount with sec=krb5.");
 }
 
 }  // namespace qps::transport::draw

@@ -281,6 +281,8 @@ private:
         dissect::Psn next;  // that would have come
         dissect::Instant time{};
         dissect::FrameIndex stray{};
+        dissect::InterfaceId interface{};  // and file, of the stray: another one has another clock, perhaps
+        std::uint16_t file = 0;
     };
     static constexpr std::size_t kMaxLeft = 4096;  // ways; of others that began anew nothing is told
     boost::unordered_flat_map<FlowIndex::Where, LeftPsns> left_;

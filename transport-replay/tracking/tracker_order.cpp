@@ -23,15 +23,17 @@ void Tracker::note_late(Way& way, const Observation& observation, const std::opt
 void Tracker::note_restart(WayOf where, const Observation& observation, Psn next) {
     constexpr Duration kSoon{1'000'000'000};
     constexpr std::int32_t kNear = 4096;  // of 2^24 PSNs: chance finds them once in 2,000 times
+    const LeftPsns here{next, observation.time, observation.frame, observation.interface, observation.file};
     const auto found = left_.find(where.word());
     if (found == left_.end()) {
-        if (left_.size() < kMaxLeft) left_.emplace(where.word(), LeftPsns{next, observation.time, observation.frame});
+        if (left_.size() < kMaxLeft) left_.emplace(where.word(), here);
         return;
     }
     LeftPsns& left = found->second;
     const bool soon = observation.time >= left.time && observation.time - left.time <= kSoon;
-    if (!soon) {
-        left = {next, observation.time, observation.frame};
+    const bool same_clock = observation.interface == left.interface && observation.file == left.file;
+    if (!soon || !same_clock) {
+        left = here;
     } else if (std::abs(observation.psn - left.next) <= kNear) {
         Way& way = entries_[where.index()].connection.way(where.from());
         ++way.incidents.made().psn_returns;

@@ -29,7 +29,7 @@ struct RecordedRequests {
     std::uint64_t frames = 0;
     std::int64_t clock = 0;
 
-    void request(std::uint32_t psn, std::int64_t after = 10 * kMicrosecond) {
+    void request(std::uint32_t psn, std::int64_t after = 10 * kMicrosecond, std::uint32_t interface = 0) {
         PacketSpec spec = transport_packet(Opcode{0x04}, Network::roce_v2_ipv4);
         set(spec, "ip.src", 0x0a000001);
         set(spec, "ip.dst", 0x0a000002);
@@ -39,6 +39,7 @@ struct RecordedRequests {
         Frame frame = frame_of(spec, bytes);
         frame.index = FrameIndex{++frames};
         frame.time = Instant{clock += after};
+        frame.interface = InterfaceId{interface};
         Packet packet;
         decode(frame, packet);
         Observation observation;
@@ -158,6 +159,10 @@ TEST_CASE("PSNs that come back to what they left are of two senders, and a queue
         }
         CHECK(recorded.returns() >= 19);
     }
+    SECTION("one sender over two links, whose recorders have clocks of their own") {
+        for (std::uint32_t i = 0; i < 40; ++i) recorded.request(i % 2 == 0 ? 1000 + i : 0x400000 + i, 10 * kMicrosecond, i % 2);
+        CHECK(recorded.returns() == 0);
+    }
     SECTION("programs that use the same queue pair one after the other") {
         std::mt19937 draw(7);
         for (int program = 0; program < 200; ++program) {
@@ -217,6 +222,12 @@ TEST_CASE("connection requests that succeed, or whose answers are not captured, 
     }
     SECTION("a job that starts") {
         ask_often(timeline, CmOutcome::established, kMillisecond);
+        CHECK(!has(timeline, "cm-request-flood"));
+    }
+    SECTION("most answers are not captured") {
+        ask_often(timeline, CmOutcome::no_answer, kMillisecond);
+        for (CmAttempt& attempt : timeline.cm.attempts)
+            if (attempt.uid % 8 != 0) std::erase_if(attempt.ladder, [](const CmRung& rung) { return !rung.from_active; });
         CHECK(!has(timeline, "cm-request-flood"));
     }
     SECTION("the capture ended") {

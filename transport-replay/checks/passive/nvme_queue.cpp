@@ -143,12 +143,14 @@ void NvmeQueue::confirm(Side way, Instant time, HostTallies& tallies) {
     });
 }
 
-void NvmeQueue::explain_by_command(const NvmeCommandInFlight& command, Instant time) {
+void NvmeQueue::explain_by_command(NvmeCommandInFlight& command, Instant time) {
     std::erase_if(suspicions_, [&](Suspicion& each) {
         if (each.explains != Side::host || each.check == Passive::nvme_37 || !within_reordering(each.time, time)) return false;
         if (each.excess > 0) return --each.excess == 0;
-        if (each.memory.length != 0) return command.names(each.memory);
-        return each.cid == command.cid;
+        if (each.memory.length == 0) return each.cid == command.cid;
+        if (!command.names(each.memory)) return false;
+        command.moved += each.memory.length;
+        return true;
     });
 }
 

@@ -145,7 +145,7 @@ private:
     void lose_track(NvmeRoom& room);
     void suspect(const Suspicion& suspicion);
     void confirm(Side way, dissect::Instant time, HostTallies& tallies);
-    void explain_by_command(const NvmeCommandInFlight& command, dissect::Instant time);
+    void explain_by_command(NvmeCommandInFlight& command, dissect::Instant time);
     void explain_by_response(std::uint16_t cid, dissect::Instant time);
     void take_read_response(const Observation& packet, HostTallies& tallies);
     [[nodiscard]] NvmeCommandInFlight* find(std::uint16_t cid);
