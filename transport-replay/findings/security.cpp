@@ -327,18 +327,41 @@ namespace {
 
 constexpr std::string_view kDiscovery = "nqn.2014-08.org.nvmexpress.discovery";  // who may read the list is another question
 
+// What the conversations of two hosts say. Of NVMe the admin queue tells: who authenticated there need not do so on queues for I/O.
+struct Authentication {
+    bool asked_for = false;
+    bool not_asked_for = false;
+    std::vector<dissect::FrameIndex> used;   // first frames: of queues for I/O, or of data
+    std::vector<dissect::FrameIndex> admin;  // where there are none
+};
+
+std::map<Hosts, Authentication> authentications(const Timeline& timeline, UlpProtocol protocol, std::string_view fact, std::string_view value) {
+    std::map<Hosts, Authentication> pairs;
+    for (const UlpConversation& conversation : timeline.ulp.conversations) {
+        const Connection* const connection = timeline.find(conversation.connection);
+        if (conversation.protocol != protocol || connection == nullptr) continue;
+        Authentication& pair = pairs[{connection->end(conversation.active).address, connection->end(other(conversation.active)).address}];
+        const std::string_view said = conversation.fact(fact), queue = conversation.fact("queue"), subsystem = conversation.fact("subsystem");
+        const bool nvme = protocol == UlpProtocol::nvme;
+        if ((nvme && !said.empty() && said != value) || !conversation.fact("authenticated by").empty()) pair.asked_for = true;
+        if (said != value) continue;
+        if (!queue.starts_with("I/O")) pair.not_asked_for = true;
+        if (nvme && (subsystem.empty() || subsystem == kDiscovery)) continue;
+        (queue == "admin" ? pair.admin : pair.used).push_back(connection->first_frame());
+    }
+    return pairs;
+}
+
 // All conversations in one note: it is a property of a site, not an event.
 void emit_unauthenticated(const Timeline& timeline, const Emit& emit, UlpProtocol protocol, std::string_view fact, std::string_view value,
                           std::string_view what, std::string advice) {
     std::set<Hosts> pairs;
     FindingDraft draft{.party = Party::application};
-    for (const UlpConversation& conversation : timeline.ulp.conversations) {
-        if (conversation.protocol != protocol || conversation.fact(fact) != value || !conversation.fact("authenticated by").empty()) continue;
-        const Connection* const connection = timeline.find(conversation.connection);
-        if (connection == nullptr || conversation.fact("subsystem") == kDiscovery) continue;
-        if (conversation.fact("queue").starts_with("I/O")) continue;  // who authenticated on the admin queue need not do so again
-        pairs.insert({connection->end(conversation.active).address, connection->end(other(conversation.active)).address});
-        add_evidence(draft, connection->first_frame());
+    for (const auto& [hosts, pair] : authentications(timeline, protocol, fact, value)) {
+        const auto& frames = pair.used.empty() ? pair.admin : pair.used;
+        if (pair.asked_for || !pair.not_asked_for || frames.empty()) continue;
+        pairs.insert(hosts);
+        for (const dissect::FrameIndex frame : frames) add_evidence(draft, frame);
     }
     if (pairs.empty()) return;
     draft.count = pairs.size();
