@@ -4,6 +4,7 @@
 #include <transport-replay/model/paged.hpp>
 #include <transport-replay/model/seldom.hpp>
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -89,7 +90,7 @@ TEST_CASE("few values: one takes sixteen bytes, the first of several are counted
     REQUIRE(values.size() == 1);
     CHECK(values[0].packets == 6);
     const Few before = values;
-    for (const std::uint8_t value : {8, 9, 8, 10, 11, 7}) values.add(value);
+    for (const std::uint8_t value : std::array<std::uint8_t, 6>{8, 9, 8, 10, 11, 7}) values.add(value);
     CHECK(before.one());
     CHECK_FALSE(values.one());
     REQUIRE(values.size() == 3);

@@ -1,5 +1,6 @@
 #include <transport-replay/checks/passive/conclusions.hpp>
 #include <transport-replay/checks/passive/passive_record.hpp>
+#include <transport-replay/checks/passive/passive_rows.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/figures.hpp>
 
