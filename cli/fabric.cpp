@@ -83,7 +83,9 @@ void write_table(const Options& options, const transport::Timeline& timeline, Ou
     append_section(out, "partitions", map.partitions, [&](const Partition& partition) { return partition_text(nodes, partition); });
     const MemberPorts member_ports(map);
     append_section(out, "multicast groups", map.groups, [&](const MulticastGroup& group) { return group_text(group, member_ports); });
-    append_section(out, "loops and holes in forwarding tables", FabricRoutes(map).troubles(), trouble_text);
+    const RouteTroubles wrong = FabricRoutes(map).troubles();
+    append_section(out, "what is wrong in forwarding tables", wrong.list, trouble_text);
+    if (!wrong.whole) append_fabric_line(out, fmt::format("and perhaps more: the first {} are listed", wrong.list.size()));
     append_section(out, "counters that increased", report.counters,
                    [&](const PortCounterHistory& history) { return counters_text(nodes, history); });
     const dissect::Instant start = timeline.first.value_or(dissect::Instant{});
@@ -122,7 +124,7 @@ void write_json(const Options& options, const transport::Timeline& timeline, Out
     write_list("partitions", "partition", report.fabric.partitions, add_partition);
     const MemberPorts member_ports(report.fabric);
     write_list("groups", "group", report.fabric.groups, [&](Document& list, const MulticastGroup& group) { add_group(list, group, member_ports); });
-    write_list("routing", "routing", FabricRoutes(report.fabric).troubles(), add_trouble);
+    write_list("routing", "routing", FabricRoutes(report.fabric).troubles().list, add_trouble);
     write_list("counters", "counters", report.counters, add_counters);
     write_list("events", "event", report.events, add_event);
     write_list("requests", "requests", report.sums, add_sum);

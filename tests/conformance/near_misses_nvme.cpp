@@ -108,6 +108,13 @@ NearMisses recorded_nvme_near_misses() {
              d.read({{}, 0, 1024});
              d.respond(0, 0x4182, 0x103ff);
          })},
+        {"NVME-20", "a Connect with its data: whether it may is not sure", near_scene([](NvmeDialogue& d) {
+             d.set_up({.queue = 1});
+             Capsule entry = in_capsule(connect_entry(0, 1), 1024);
+             entry[64 + 16] = std::byte{5};
+             d.host(entry);
+             d.respond(0, 0, 5);
+         }), Verdict::inconclusive},
         {"NVME-22", "data at the very end of the capsule", near_io([](NvmeDialogue& d) {
              Capsule entry = in_capsule(nvme_blocks_entry(1, kAnyCid, 0, 1), 512);
              entry[24] = std::byte{16};

@@ -47,6 +47,21 @@ NearMisses near_misses() {
 // What is wrong with a capture is no failure of anybody: cut packets and what came before leave things open.
 bool only_leaves_open(std::string_view id) { return id == "TRC-02" || id == "TRC-03"; }
 
+using Pairs = std::set<std::pair<std::string_view, std::string_view>>;
+
+// A mutant of the first fails the second, too, where `both` says so; else no other check of these families.
+void fail_alone(const PassiveMutants& mutants, bool (*is_of)(CheckFamily), const Pairs& both) {
+    for (const PassiveMutant& mutant : mutants) {
+        RecordedCapture capture = mutant.healthy();
+        mutant.harm(capture);
+        for (const CheckResult& result : check_capture(capture)) {
+            if (result.verdict != Verdict::fail || result.check->id == mutant.id || both.contains({mutant.id, result.check->id})) continue;
+            INFO(mutant.id << ": " << mutant.what << ": " << result.check->id << ": " << result.reason);
+            CHECK_FALSE(is_of(result.check->family));
+        }
+    }
+}
+
 }  // namespace
 
 TEST_CASE("every passive check fails for each mutant, passes where nothing is wrong, and the manual has the count") {
@@ -72,33 +87,15 @@ TEST_CASE("every passive check fails for each mutant, passes where nothing is wr
 
 TEST_CASE("what breaks one rule of iWARP fails its check, and no other") {
     // The same bytes break both.
-    const std::set<std::pair<std::string_view, std::string_view>> both{{"RDM-08", "DDP-08"}};
     for (const PassiveMutants& mutants : {recorded_framing_mutants(), recorded_placement_mutants(), recorded_rdmap_mutants()})
-        for (const PassiveMutant& mutant : mutants) {
-            RecordedCapture capture = mutant.healthy();
-            mutant.harm(capture);
-            for (const CheckResult& result : check_capture(capture)) {
-                if (result.verdict != Verdict::fail || result.check->id == mutant.id || both.contains({mutant.id, result.check->id})) continue;
-                INFO(mutant.id << ": " << mutant.what << ": " << result.check->id << ": " << result.reason);
-                CHECK_FALSE(is_of_iwarp(result.check->family));
-            }
-        }
+        fail_alone(mutants, is_of_iwarp, {{"RDM-08", "DDP-08"}});
 }
 
 TEST_CASE("what breaks one rule of NVMe over RDMA fails its check, and no other of them") {
     // A record format that does not exist is wrong in the REQ, and in who accepts it.
-    const std::set<std::pair<std::string_view, std::string_view>> both{{"NVME-01", "NVME-09"}, {"NVME-09", "NVME-01"}};
     for (const PassiveMutants& mutants :
          {recorded_nvme_set_up_mutants(), recorded_nvme_capsule_mutants(), recorded_nvme_data_mutants(), recorded_nvme_response_mutants()})
-        for (const PassiveMutant& mutant : mutants) {
-            RecordedCapture capture = mutant.healthy();
-            mutant.harm(capture);
-            for (const CheckResult& result : check_capture(capture)) {
-                if (result.verdict != Verdict::fail || result.check->id == mutant.id || both.contains({mutant.id, result.check->id})) continue;
-                INFO(mutant.id << ": " << mutant.what << ": " << result.check->id << ": " << result.reason);
-                CHECK_FALSE(is_of_storage(result.check->family));
-            }
-        }
+        fail_alone(mutants, is_of_storage, {{"NVME-01", "NVME-09"}, {"NVME-09", "NVME-01"}});
 }
 
 TEST_CASE("what nearly breaks the rule of a passive check is not a failure") {

@@ -235,9 +235,9 @@ PassiveMutants recorded_nvme_capsule_mutants() {
     return {
         {"NVME-19", "a Connect with its data", healthy_nvme, connect_alone(made_longer(connect_entry(0, 0), 64 + 1024))},
         {"NVME-19", "a Keep Alive with 16 bytes more", healthy_nvme, on_admin(one_command(made_longer(nvme_entry(0x18, kCid, 0), 80)))},
-        {"NVME-20", "a Connect with its data", healthy_nvme, replayed([](NvmeDialogue& d) {
+        {"NVME-20", "a Connect with its data and a word more", healthy_nvme, replayed([](NvmeDialogue& d) {
              d.set_up({.queue = 1});
-             Capsule entry = in_capsule(connect_entry(0, 1), 1024);
+             Capsule entry = made_longer(in_capsule(connect_entry(0, 1), 1024), 64 + 1028);
              entry[64 + 16] = std::byte{5};
              d.host(entry);
              d.respond(0, 0, 5);

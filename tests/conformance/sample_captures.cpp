@@ -36,7 +36,7 @@ const std::map<std::string, CheckNames, std::less<>> kDeviations{
     {"loss_write", kConnected},
     {"multi_qp", kConnected},
     {"nfs_rdma", kManaged},
-    {"nvme_rdma", {"FMT-08", "FMT-09", "RSP-47", "NVME-20"}},
+    {"nvme_rdma", {"FMT-08", "FMT-09", "RSP-47"}},
     {"rc_pingpong", kConnected},
     {"rds", kManaged},
     {"read_8k", kConnected},

@@ -26,7 +26,7 @@ constexpr std::array kUnproven{
     Unproven{"read-response-lost", 28, kBound}, Unproven{"remote-operational-error", 1, kSize},
     Unproven{"reordered-not-lost", 22, kBound}, Unproven{"retransmission-undecided", 20, kBound},
     Unproven{"rnr-stall", 7, kBound},           Unproven{"selective-repeat", 19, kBound},
-    Unproven{"udp-port-entropy", 8, kOthers},
+    Unproven{"udp-port-entropy", 5, kOthers},
 };
 
 }  // namespace

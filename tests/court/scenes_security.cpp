@@ -35,9 +35,11 @@ void keys_tried(Stage& stage, unsigned variant) {
     constexpr std::uint8_t kWriteOnly = 0x0a, kAcknowledge = 0x11;
     for (unsigned i = 0; i < 8 + variant; ++i) {
         const unsigned qp = 21 + i;
-        stage.dialogue(1, 2, qp, 4);
+        const Setting port{"udp.srcport", 49152 + i};  // of its own: what is tried here is keys, not paths
+        stage.dialogue(1, 2, qp, 4, {port}, {port});
         stage.packet(kWriteOnly, 1, 2,
                      {{"infiniband.bth.destqp", qp},
+                      port,
                       {"infiniband.bth.psn", 1000 * qp + 4},
                       {"infiniband.bth.a", 1},
                       {"infiniband.reth.va", 0x1000},
@@ -45,7 +47,7 @@ void keys_tried(Stage& stage, unsigned variant) {
                       {"infiniband.reth.dmalen", 64}},
                      64);
         stage.packet(kAcknowledge, 2, 1,
-                     {{"infiniband.bth.destqp", qp + 1000}, {"infiniband.bth.psn", 1000 * qp + 4}, {"infiniband.aeth.syndrome", 0x62}, {"infiniband.aeth.msn", 4}});
+                     {{"infiniband.bth.destqp", qp + 1000}, {"infiniband.bth.psn", 1000 * qp + 4}, port, {"infiniband.aeth.syndrome", 0x62}, {"infiniband.aeth.msn", 4}});
         stage.wait(kAMillisecond);
     }
 }

@@ -37,13 +37,21 @@ FabricRoutes::FabricRoutes(const FabricMap& map) : map_(map), nodes_(map) {
     for (const FabricNode& node : map.nodes) {
         tables_ += node.forwarding.empty() ? 0U : 1U;
         for (const auto& [number, port] : node.ports)
-            if (port.lid != Lid{}) holders_.emplace(port.lid, &node);
+            if (port.lid != Lid{}) holders_.emplace(port.lid, Holder{&node, number});
     }
 }
 
-const FabricNode* FabricRoutes::holder(Lid lid) const {
+FabricRoutes::Holder FabricRoutes::holder(Lid lid) const {
     const auto found = holders_.find(lid);
-    return found == holders_.end() ? nullptr : found->second;
+    return found == holders_.end() ? Holder{} : found->second;
+}
+
+// What it is to come into an adapter or router by that port.
+RouteEnd FabricRoutes::end_at(const FabricNode& node, std::uint8_t in, Lid to) const {
+    const Holder wanted = holder(to);
+    if (wanted == Holder{&node, in}) return RouteEnd::arrived;
+    if (wanted.node == &node && in == 0) return node.port_count == 1 ? RouteEnd::arrived : RouteEnd::undecided;
+    return wanted.node == nullptr ? RouteEnd::undecided : RouteEnd::astray;
 }
 
 FabricRoutes::Next FabricRoutes::behind(const FabricNode& node, std::uint8_t port) const {
@@ -66,14 +74,18 @@ FabricRoutes::Next FabricRoutes::next(const FabricNode& node, Lid to) const {
 
 FabricRoute FabricRoutes::route(Lid from, Lid to) const {
     FabricRoute route{.from = from, .to = to, .hops = {}, .end = RouteEnd::unknown_source};
-    const FabricNode* node = holder(from);
+    const FabricNode* node = holder(from).node;
     if (node == nullptr) return route;
     std::set<const FabricNode*> met;
     route.hops.push_back({.node = node});
     bool first = true;
     while (true) {
         const bool is_switch = node->type == kSwitchType;
-        if (holder(to) == node || (!first && !is_switch)) {  // of a port with several LIDs the map has the first
+        if (!first && !is_switch) {
+            route.end = end_at(*node, route.hops.back().in, to);
+            return route;
+        }
+        if ((is_switch && holder(to).node == node) || from == to) {
             route.end = RouteEnd::arrived;
             return route;
         }
@@ -100,8 +112,8 @@ FabricRoute FabricRoutes::route(Lid from, Lid to) const {
 }
 
 // For each LID all switches once: a switch that leads to one that is known already is known, too.
-std::vector<RouteTrouble> FabricRoutes::troubles() const {
-    std::vector<RouteTrouble> found;
+RouteTroubles FabricRoutes::troubles() const {
+    RouteTroubles found;
     std::size_t steps = 0;
     for (const auto& [to, at] : holders_) {
         std::set<const FabricNode*> done;
@@ -109,16 +121,21 @@ std::vector<RouteTrouble> FabricRoutes::troubles() const {
             if (start.forwarding.empty() || done.contains(&start)) continue;
             std::vector<const FabricNode*> path;
             const FabricNode* node = &start;
-            while (node != nullptr && node != at && node->type == kSwitchType && !done.contains(node)) {
-                if (found.size() >= kMaxRouteTroubles || ++steps > kMaxRouteSteps) return found;
+            while (node != nullptr && node != at.node && node->type == kSwitchType && !done.contains(node)) {
+                if (found.list.size() >= kMaxRouteTroubles || ++steps > kMaxRouteSteps) {
+                    found.whole = false;
+                    return found;
+                }
                 done.insert(node);
                 path.push_back(node);
                 const Next step = next(*node, to);
-                if (step.end == RouteEnd::no_port) found.push_back({to, false, {node}});
+                const bool outside = step.node != nullptr && step.node->type != kSwitchType;
+                if (step.end == RouteEnd::no_port) found.list.push_back({to, RouteTroubleKind::hole, {node}});
+                if (outside && end_at(*step.node, step.in, to) == RouteEnd::astray) found.list.push_back({to, RouteTroubleKind::astray, {node, step.node}});
                 node = step.node;
             }
             const auto again = std::ranges::find(path, node);
-            if (node != nullptr && again != path.end()) found.push_back({to, true, {again, path.end()}});
+            if (node != nullptr && again != path.end()) found.list.push_back({to, RouteTroubleKind::loop, {again, path.end()}});
         }
     }
     return found;
@@ -141,6 +158,9 @@ std::string route_text(const FabricRoute& route) {
         case RouteEnd::no_table: return fmt::format("LID {} to LID {}: the forwarding table of {} for it is not in this capture", from, to, last);
         case RouteEnd::no_port: return fmt::format("LID {} to LID {}: {} has no port for it", from, to, last);
         case RouteEnd::loop: return fmt::format("LID {} to LID {}: a loop, at {} again", from, to, last);
+        case RouteEnd::astray: return fmt::format("LID {} to LID {}: astray, to {}, which has another LID", from, to, last);
+        case RouteEnd::undecided:
+            return fmt::format("LID {} to LID {}: to {}; whether it has that LID, too, is not in this capture", from, to, last);
     }
     return {};
 }
@@ -149,8 +169,12 @@ std::string trouble_text(const RouteTrouble& trouble) {
     std::vector<std::string> names;
     for (const FabricNode* node : trouble.nodes) names.push_back(node_text(*node));
     const auto to = std::to_underlying(trouble.to);
-    if (trouble.loop) return fmt::format("LID {}: a loop of {}", to, fmt::join(names, ", "));
-    return fmt::format("LID {}: {} has no port for it", to, names.front());
+    switch (trouble.kind) {
+        case RouteTroubleKind::hole: return fmt::format("LID {}: {} has no port for it", to, names.front());
+        case RouteTroubleKind::loop: return fmt::format("LID {}: a loop of {}", to, fmt::join(names, ", "));
+        case RouteTroubleKind::astray: return fmt::format("LID {}: astray, {} sends it to {}", to, names.front(), names.back());
+    }
+    return {};
 }
 
 void add_route(Document& document, const FabricRoute& route) {
@@ -170,7 +194,7 @@ void add_route(Document& document, const FabricRoute& route) {
 
 void add_trouble(Document& document, const RouteTrouble& trouble) {
     document.add("to", std::uint64_t{std::to_underlying(trouble.to)});
-    document.add("trouble", trouble.loop ? "loop" : "hole");
+    document.add("trouble", kRouteTroubleNames[static_cast<std::size_t>(trouble.kind)]);
     std::vector<std::string> names;
     for (const FabricNode* node : trouble.nodes) names.push_back(node_text(*node));
     document.add_texts("nodes", names);

@@ -25,8 +25,11 @@ enum class RouteEnd : std::uint8_t {
     no_table,        // nor what the switch does with that LID
     no_port,         // the switch has no way to that LID: a hole
     loop,
+    astray,     // at a port of another node or number than the one that has that LID
+    undecided,  // at a port with another LID, while nobody is known to have that one: one port may have several (LMC, 14.2.5.6)
 };
-inline constexpr std::array<std::string_view, 6> kRouteEndNames{"arrived", "unknown_source", "no_link", "no_table", "no_port", "loop"};
+inline constexpr std::array<std::string_view, 8> kRouteEndNames{"arrived", "unknown_source", "no_link", "no_table",
+                                                                "no_port", "loop",           "astray",  "undecided"};
 
 struct FabricHop {
     const FabricNode* node = nullptr;
@@ -40,10 +43,16 @@ struct FabricRoute {
 };
 
 // Something wrong in the tables of all LIDs that ports have.
+enum class RouteTroubleKind : std::uint8_t { hole, loop, astray };
+inline constexpr std::array<std::string_view, 3> kRouteTroubleNames{"hole", "loop", "astray"};
 struct RouteTrouble {
     dissect::Lid to{};
-    bool loop = false;                     // else a hole
-    std::vector<const FabricNode*> nodes;  // of the loop, in turn; the switch without a way
+    RouteTroubleKind kind{};
+    std::vector<const FabricNode*> nodes;  // of the loop, in turn; the switch without a way; the switch that leads astray, and whereto
+};
+struct RouteTroubles {
+    std::vector<RouteTrouble> list;
+    bool whole = true;  // else there may be more
 };
 
 // It borrows the map.
@@ -51,7 +60,7 @@ class FabricRoutes {
 public:
     explicit FabricRoutes(const FabricMap& map);
     [[nodiscard]] FabricRoute route(dissect::Lid from, dissect::Lid to) const;
-    [[nodiscard]] std::vector<RouteTrouble> troubles() const;
+    [[nodiscard]] RouteTroubles troubles() const;
     [[nodiscard]] std::size_t tables() const { return tables_; }  // switches with any
 
 private:
@@ -60,14 +69,20 @@ private:
         std::uint8_t out = 0, in = 0;
         RouteEnd end = RouteEnd::arrived;
     };
-    [[nodiscard]] const FabricNode* holder(dissect::Lid lid) const;
+    struct Holder {
+        const FabricNode* node = nullptr;
+        std::uint8_t port = 0;
+        [[nodiscard]] bool operator==(const Holder&) const = default;
+    };
+    [[nodiscard]] Holder holder(dissect::Lid lid) const;
+    [[nodiscard]] RouteEnd end_at(const FabricNode& node, std::uint8_t in, dissect::Lid to) const;
     [[nodiscard]] Next next(const FabricNode& node, dissect::Lid to) const;
     [[nodiscard]] Next behind(const FabricNode& node, std::uint8_t port) const;
 
     const FabricMap& map_;
     FabricNodes nodes_;
     std::map<FabricEnd, FabricEnd> links_;  // both ways
-    std::map<dissect::Lid, const FabricNode*> holders_;
+    std::map<dissect::Lid, Holder> holders_;
     std::size_t tables_ = 0;
 };
 

@@ -136,7 +136,7 @@ inline constexpr std::array kPassiveRows{
     PassiveRow{"NVME-17", "Connects that succeeded", "name no controller, or another than was asked for", ""},
     PassiveRow{"NVME-18", "Connects with invalid parameters", "name no parameter that there is", ""},
     PassiveRow{"NVME-19", "capsules of admin queues", "do not have 64 bytes", ""},
-    PassiveRow{"NVME-20", "capsules with fabrics commands on I/O queues", "do not have 64 bytes", ""},
+    PassiveRow{"NVME-20", "capsules with fabrics commands on I/O queues", "do not have 64 bytes", "have the data of a Connect, for which the rule is not sure"},
     PassiveRow{"NVME-21", "capsules of I/O queues whose controller was identified", "are longer than the controller supports", ""},
     PassiveRow{"NVME-22", "commands with data in the capsule", "name data that is not in it", ""},
     PassiveRow{"NVME-23", "command capsules", "have fewer than 64 bytes", ""},
