@@ -12,6 +12,7 @@
 #include <charconv>
 #include <cstdint>
 #include <ctime>
+#include <numeric>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -45,7 +46,7 @@ private:
 
 struct Times {
     double read = 0, work = 0, gate = 0, visit = 0, finish = 0;
-    std::vector<double> lanes;
+    std::vector<double> sieves, lanes;
 };
 
 double faster(double serial, double processors) { return 1 / (serial + (1 - serial) / processors); }
@@ -61,6 +62,7 @@ int measure(const char* path, std::size_t lanes) {
     dissect::Batch batch;
     dissect::Packet packet;
     Times times;
+    times.sieves.resize(analysis.sieves());
     times.lanes.resize(lanes);
     const auto reach = [&] {
         const Spent spent(times.read);
@@ -93,6 +95,10 @@ int measure(const char* path, std::size_t lanes) {
                 observations.add(packet);
             }
         }
+        for (std::size_t sieve = 0; sieve < times.sieves.size(); ++sieve) {
+            const Spent spent(times.sieves[sieve]);
+            analysis.sift(observations, sieve);
+        }
         {
             const Spent spent(times.gate);
             analysis.gate(observations);
@@ -109,14 +115,14 @@ int measure(const char* path, std::size_t lanes) {
         const Spent spent(times.finish);
         packets = analysis.finish(capture->drops()).packets;
     }
-    double follow = 0;
-    for (const double lane : times.lanes) follow += lane;
+    const double follow = std::accumulate(times.lanes.begin(), times.lanes.end(), 0.0);
+    const double sift = std::accumulate(times.sieves.begin(), times.sieves.end(), 0.0);
     const double serial = times.read + times.gate + times.visit + times.finish;
-    const double share = serial / (serial + times.work + follow);
+    const double share = serial / (serial + times.work + sift + follow);
     const auto of_packet = [&](double time) { return time / static_cast<double>(std::max<std::uint64_t>(1, packets)); };
-    fmt::print("packets={} read={:.1f} work={:.1f} gate={:.1f} follow={:.1f} longest_lane={:.1f} visit={:.1f} finish={:.1f} "
+    fmt::print("packets={} read={:.1f} work={:.1f} sift={:.1f} gate={:.1f} follow={:.1f} longest_lane={:.1f} visit={:.1f} finish={:.1f} "
                "serial_percent={:.2f} amdahl_16={:.1f} amdahl_64={:.1f}\n",
-               packets, of_packet(times.read), of_packet(times.work), of_packet(times.gate), of_packet(follow),
+               packets, of_packet(times.read), of_packet(times.work), of_packet(sift), of_packet(times.gate), of_packet(follow),
                of_packet(std::ranges::max(times.lanes)), of_packet(times.visit), of_packet(times.finish), 100 * share, faster(share, 16),
                faster(share, 64));
     return 0;

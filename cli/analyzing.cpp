@@ -59,7 +59,9 @@ public:
     // Packets of which the listener has heard.
     [[nodiscard]] std::uint64_t told() const { return std::max(told_, taken_); }
     [[nodiscard]] std::size_t lanes() const { return analysis_.lanes(); }
+    [[nodiscard]] std::size_t sieves() const { return analysis_.sieves(); }
 
+    void sift(ShardedBatch& batch, std::size_t sieve) { analysis_.sift(batch, sieve); }
     void gate(ShardedBatch& batch) {
         if (options_.count != 0) batch.cut(options_.count - packets_);
         packets_ += batch.size();
@@ -178,9 +180,10 @@ std::optional<Analyzed> analyze_once(const Options& options, const Filter& filte
         std::function<void(const Batch&)> seen;
         if (listening.batch) seen = [&](const Batch&) { listening.batch(input); };
         const auto gate = [&](std::size_t slot) { analyst.gate(parts[slot]); };
+        const auto sift = [&](std::size_t slot, std::size_t sieve) { analyst.sift(parts[slot], sieve); };
         const auto follow = [&](std::size_t slot, std::size_t lane) { analyst.follow(parts[slot], slot, lane); };
         decode_all(input, progress, jobs,
-                   {filter, seen, begin, each, consume, annotator ? &*annotator : nullptr, gate, follow, analyst.lanes()});
+                   {filter, seen, begin, each, consume, annotator ? &*annotator : nullptr, gate, follow, analyst.lanes(), sift, analyst.sieves()});
         so_far = input.so_far();
         analyst.add(input.drops());
         return output.ok() ? ExitCode::done : ExitCode::output_failed;

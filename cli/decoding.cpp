@@ -96,7 +96,7 @@ void decode_all(Input& input, Progress& progress, Jobs jobs, const Decoding& dec
         if (decoding.lanes == 0) tell_again(slot);
         return decoding.consume(slot);
     };
-    run({read, work, consume, gate, decoding.follow, decoding.lanes, reach, walk, settle}, jobs);
+    run({read, work, consume, gate, decoding.follow, decoding.lanes, reach, walk, settle, decoding.sift, decoding.sieves}, jobs);
 }
 
 ExitCode finish(Output& output) {

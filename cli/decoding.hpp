@@ -42,6 +42,8 @@ struct Decoding {
     std::function<void(std::size_t slot)> gate{};
     std::function<void(std::size_t slot, std::size_t lane)> follow{};
     std::size_t lanes = 0;
+    std::function<void(std::size_t slot, std::size_t sieve)> sift{};
+    std::size_t sieves = 0;
     bool forgets = true;  // begin() forgets what each() was told of the slot
 };
 

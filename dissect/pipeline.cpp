@@ -16,8 +16,8 @@ namespace qps::dissect {
 
 namespace {
 
-// What a worker does next: a slot to walk or to work on, or a lane to follow it with.
-enum class Step : std::uint8_t { walk, work, follow };
+// What a worker does next: a slot to walk or to work on, or a lane to sift or to follow it with.
+enum class Step : std::uint8_t { walk, work, sift, follow };
 struct Task {
     std::size_t slot = 0;
     Step step = Step::work;
@@ -27,7 +27,8 @@ struct Task {
 // How far everything has come. Batches are counted from 0; the slot of a batch is its number modulo the number of slots.
 class Exchange {
 public:
-    Exchange(std::size_t slots, std::size_t lanes) : walked_(slots, false), worked_(slots, false), lanes_(lanes) {}
+    Exchange(std::size_t slots, std::size_t sieves, std::size_t lanes)
+        : walked_(slots, false), worked_(slots, false), sieves_(sieves), lanes_(lanes) {}
 
     void offer(std::size_t slot, Step step) {
         {
@@ -53,6 +54,7 @@ public:
         if (closed_) return std::nullopt;
         switch (task->step) {
             case Step::follow: lanes_[task->lane].busy = true; break;
+            case Step::sift: sieves_[task->lane].busy = true; break;
             case Step::work: to_work_.pop_front(); break;
             case Step::walk: to_walk_.pop_front(); break;
         }
@@ -63,16 +65,15 @@ public:
             const std::lock_guard lock(mutex_);
             if (failure && !failure_) failure_ = std::move(failure);
             switch (task.step) {
-                case Step::follow:
-                    lanes_[task.lane].busy = false;
-                    ++lanes_[task.lane].followed;
-                    break;
+                case Step::follow: lanes_[task.lane].go_on(); break;
+                case Step::sift: sieves_[task.lane].go_on(); break;
                 case Step::work: worked_[task.slot] = true; break;
                 case Step::walk: walked_[task.slot] = true; break;
             }
         }
         finished_.notify_one();
-        if (task.step == Step::follow) offered_.notify_one();  // the lane can go on
+        if (task.step == Step::work && !sieves_.empty()) offered_.notify_all();
+        else if (task.step == Step::follow || task.step == Step::sift) offered_.notify_one();  // the lane can go on
     }
 
     // For the calling thread, which settles, gates and consumes: whether it can do so with that batch; throws what a stage threw.
@@ -82,17 +83,20 @@ public:
     }
     [[nodiscard]] bool can_gate(std::size_t batch) {
         const std::lock_guard lock(mutex_);
-        return take(worked_, batch);
+        if (failure_) std::rethrow_exception(failure_);
+        return all_behind(sieves_, batch) && take(worked_, batch);
     }
     [[nodiscard]] bool can_consume(std::size_t batch) {
         const std::lock_guard lock(mutex_);
-        return lanes_.empty() ? take(worked_, batch) : followed(batch);
+        if (failure_) std::rethrow_exception(failure_);
+        return lanes_.empty() ? take(worked_, batch) : all_behind(lanes_, batch);
     }
     // Until it can do one of them.
     void await(std::size_t settle, std::size_t gate, std::size_t consume) {
         std::unique_lock lock(mutex_);
         finished_.wait(lock, [&] {
-            return failure_ || (!lanes_.empty() && followed(consume)) || worked_[gate % worked_.size()] || walked_[settle % walked_.size()];
+            const bool passes = worked_[gate % worked_.size()] && all_behind(sieves_, gate);
+            return failure_ || (!lanes_.empty() && all_behind(lanes_, consume)) || passes || walked_[settle % walked_.size()];
         });
     }
 
@@ -109,14 +113,29 @@ public:
 
 private:
     struct Lane {
-        std::size_t followed = 0;  // batches
+        std::size_t behind = 0;  // batches it is done with
         bool busy = false;
+        void go_on() {
+            busy = false;
+            ++behind;
+        }
     };
+    using Lanes = std::vector<Lane>;
+    // The one that is farthest back of those that can go on.
+    template <class CanGoOn>
+    [[nodiscard]] static const Lane* last_of(const Lanes& lanes, CanGoOn can_go_on) {
+        const Lane* last = nullptr;
+        for (const Lane& lane : lanes)
+            if (!lane.busy && can_go_on(lane.behind) && (last == nullptr || lane.behind < last->behind)) last = &lane;
+        return last;
+    }
     [[nodiscard]] std::optional<Task> next() const {
-        std::optional<std::size_t> lane;
-        for (std::size_t i = 0; i < lanes_.size(); ++i)
-            if (!lanes_[i].busy && lanes_[i].followed < gated_ && (!lane || lanes_[i].followed < lanes_[*lane].followed)) lane = i;
-        if (lane) return Task{lanes_[*lane].followed % worked_.size(), Step::follow, *lane};
+        const std::size_t slots = worked_.size();
+        if (const Lane* lane = last_of(lanes_, [&](std::size_t batch) { return batch < gated_; }))
+            return Task{lane->behind % slots, Step::follow, static_cast<std::size_t>(lane - lanes_.data())};
+        // What was worked on in a slot is that batch once the one that had the slot before has passed the gate.
+        if (const Lane* sieve = last_of(sieves_, [&](std::size_t batch) { return batch < gated_ + slots && worked_[batch % slots]; }))
+            return Task{sieve->behind % slots, Step::sift, static_cast<std::size_t>(sieve - sieves_.data())};
         if (!to_work_.empty()) return Task{to_work_.front(), Step::work};
         if (!to_walk_.empty()) return Task{to_walk_.front(), Step::walk};
         return std::nullopt;
@@ -127,9 +146,8 @@ private:
         done[batch % done.size()] = false;
         return true;
     }
-    [[nodiscard]] bool followed(std::size_t batch) const {
-        if (failure_) std::rethrow_exception(failure_);
-        return std::ranges::all_of(lanes_, [&](const Lane& lane) { return lane.followed > batch; });
+    [[nodiscard]] static bool all_behind(const Lanes& lanes, std::size_t batch) {
+        return std::ranges::all_of(lanes, [&](const Lane& lane) { return lane.behind > batch; });
     }
 
     std::mutex mutex_;
@@ -139,7 +157,8 @@ private:
     std::deque<std::size_t> to_work_;
     std::vector<bool> walked_;  // by slot, and nobody took it on
     std::vector<bool> worked_;
-    std::vector<Lane> lanes_;
+    Lanes sieves_;
+    Lanes lanes_;
     std::size_t gated_ = 0;  // batches
     std::exception_ptr failure_;
     bool closed_ = false;
@@ -149,6 +168,7 @@ void run_here(const Stages& stages) {
     Batch batch;
     while (stages.read(batch)) {
         stages.work(0, batch);
+        for (std::size_t sieve = 0; sieve < stages.sieves; ++sieve) stages.sift(0, sieve);
         if (stages.lanes != 0) stages.gate(0);
         for (std::size_t lane = 0; lane < stages.lanes; ++lane) stages.follow(0, lane);
         if (!stages.consume(0)) return;
@@ -191,6 +211,7 @@ private:
             try {
                 switch (task->step) {
                     case Step::follow: stages_.follow(task->slot, task->lane); break;
+                    case Step::sift: stages_.sift(task->slot, task->lane); break;
                     case Step::work: stages_.work(task->slot, batches_[task->slot]); break;
                     case Step::walk: stages_.walk(batches_[task->slot]); break;
                 }
@@ -214,7 +235,7 @@ void run(const Stages& stages, Jobs jobs) {
     if (threads <= 1) return run_here(stages);
     const std::size_t slots = std::max<std::size_t>(jobs.slots(), 1);
     std::vector<Batch> batches(slots);
-    Exchange exchange(slots, stages.lanes);
+    Exchange exchange(slots, stages.sieves, stages.lanes);
     Workers workers(stages, batches, exchange, threads);
     if (!workers.any()) return run_here(stages);
     std::size_t read = 0, settled = 0, gated = 0, consumed = 0;  // batches

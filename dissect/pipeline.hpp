@@ -1,5 +1,5 @@
 // The parallel way through a capture: batches are read in order, or walked side by side and settled in order, worked on side by side,
-// followed in order by lanes that run side by side, and consumed in order.
+// sifted in order by lanes that run side by side, passed through a gate, followed by lanes once more, and consumed in order.
 //
 // The result does not depend on the number of threads. Memory is bounded by the batches under way (slots()).
 #pragma once
@@ -35,6 +35,9 @@ struct Stages {
     std::function<bool(Batch& batch)> reach{};
     std::function<void(Batch& batch)> walk{};    // any thread, many batches at once
     std::function<void(Batch& batch)> settle{};  // the calling thread, in the order of the capture; it may leave no frames
+    // Between work and gate, where `sieves` is not 0, and so `lanes`: as follow(), by lanes of its own.
+    std::function<void(std::size_t slot, std::size_t sieve)> sift{};
+    std::size_t sieves = 0;
 };
 
 // Runs until the input ends or consume() says stop. Every batch read was consumed then, or the run was stopped. Works

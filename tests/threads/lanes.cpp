@@ -60,7 +60,8 @@ std::string report_of(const std::string& path, std::size_t threads, int rounds) 
             return true;
         };
         run({read, work, consume, [&](std::size_t slot) { analysis.gate(parts[slot], gated++ == 1); },
-             [&](std::size_t slot, std::size_t lane) { analysis.follow(parts[slot], lane, slot); }, analysis.lanes()},
+             [&](std::size_t slot, std::size_t lane) { analysis.follow(parts[slot], lane, slot); }, analysis.lanes(), {}, {}, {},
+             [&](std::size_t slot, std::size_t sieve) { analysis.sift(parts[slot], sieve); }, analysis.sieves()},
             jobs);
     }
     const Timeline timeline = analysis.finish();
@@ -85,12 +86,13 @@ TEST_CASE("threads make no difference: sample captures") {
     }
 }
 
-TEST_CASE("a lane's turn comes batch by batch, and the gate's before it") {
-    constexpr std::size_t kBatches = 500, kLanes = 3;
+TEST_CASE("a lane's turn comes batch by batch, the gate's before it, and all sieves' before that") {
+    constexpr std::size_t kBatches = 500, kLanes = 3, kSieves = 2;
     const Jobs jobs{4};
     std::vector<std::size_t> batch_of(jobs.slots());
     std::vector<std::atomic<bool>> worked(kBatches), gated(kBatches);
     std::vector<std::size_t> next(kLanes);
+    std::vector<std::atomic<std::size_t>> sifted(kSieves);
     std::size_t read = 0, gate = 0, consumed = 0;
     std::atomic<int> wrong = 0;
     Stages stages;
@@ -103,6 +105,7 @@ TEST_CASE("a lane's turn comes batch by batch, and the gate's before it") {
     stages.work = [&](std::size_t slot, const Batch&) { worked[batch_of[slot]] = true; };
     stages.gate = [&](std::size_t slot) {
         if (batch_of[slot] != gate || !worked[gate]) ++wrong;
+        for (const auto& sieve : sifted) wrong += sieve > gate ? 0 : 1;
         gated[gate++] = true;
     };
     stages.follow = [&](std::size_t slot, std::size_t lane) {
@@ -115,8 +118,14 @@ TEST_CASE("a lane's turn comes batch by batch, and the gate's before it") {
         return true;
     };
     stages.lanes = kLanes;
+    stages.sift = [&](std::size_t slot, std::size_t sieve) {
+        if (batch_of[slot] != sifted[sieve] || !worked[sifted[sieve]]) ++wrong;
+        ++sifted[sieve];
+    };
+    stages.sieves = kSieves;
     run(stages, jobs);
     CHECK(wrong == 0);
+    for (const auto& sieve : sifted) CHECK(sieve == kBatches);
     CHECK(consumed == kBatches);
     for (const std::size_t lane : next) CHECK(lane == kBatches);
 }

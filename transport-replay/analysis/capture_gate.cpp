@@ -45,16 +45,28 @@ Sight CaptureGate::pass(const Observation& observation) {
     }
     sampler_.observe(observation);
     const bool timed = !copies_.active() || observation.has_hosts();
-    if (observation.has_time && timed) {
-        report_.first = std::min(report_.first.value_or(observation.time), observation.time);
-        report_.last = std::max(report_.last.value_or(observation.time), observation.time);
-    }
+    if (timed) take_time(observation);
     const Repetition repetition = quality_.observe(observation, timed);
     if (!timed) {
         pass_link(observation.time);
         return {.now = report_.now, .handling = Handling::no_hosts};
     }
     return decide(observation, repetition, copy);
+}
+
+// Of a window that is another's.
+Sight CaptureGate::pass(const Observation& observation, const Met& met) {
+    ++report_.packets;
+    report_.bytes += observation.wire_length;
+    sampler_.observe(observation);
+    take_time(observation);
+    return decide(observation, quality_.observe(observation, true, met), CopyFilter::Copy::no);
+}
+
+void CaptureGate::take_time(const Observation& observation) {
+    if (!observation.has_time) return;
+    report_.first = std::min(report_.first.value_or(observation.time), observation.time);
+    report_.last = std::max(report_.last.value_or(observation.time), observation.time);
 }
 
 Sight CaptureGate::decide(const Observation& observation, Repetition repetition, CopyFilter::Copy copy) {
@@ -76,13 +88,18 @@ Sight CaptureGate::decide(const Observation& observation, Repetition repetition,
     return sight;
 }
 
-void CaptureGate::pass(const GateSummary& summary, std::span<const Observation> batch, std::span<Sight> sights) {
-    const bool in_turn = !copies_.knows_nothing() || copies_.active() || quality_.expects_clocks_by_file() || !summary.is_of(batch.size());
-    if (in_turn) {
+void CaptureGate::pass(const GateSummary& summary, std::span<const Observation> batch, std::span<const MetAt> met, std::span<Sight> sights) {
+    if (!looks_up_all()) {
         for (std::size_t i = 0; i < batch.size(); ++i) {
             quality_.prefetch(batch[std::min(i + kLinesAhead, batch.size() - 1)]);
             sights[i] = pass(batch[i]);
         }
+        return;
+    }
+    auto next = met.begin();
+    const auto met_at = [&](std::size_t place) { return next != met.end() && next->place == place ? (next++)->met : Met{}; };
+    if (!summary.is_of(batch.size())) {
+        for (std::size_t i = 0; i < batch.size(); ++i) sights[i] = pass(batch[i], met_at(i));
         return;
     }
     report_.packets += summary.contents().packets;
@@ -94,12 +111,10 @@ void CaptureGate::pass(const GateSummary& summary, std::span<const Observation> 
     quality_.take(summary.contents(), summary.clock(), summary.start(), summary.pairs());
     const std::span entries(summary.entries());
     for (std::size_t i = 0; i < entries.size(); ++i) {
-        quality_.prefetch(entries[std::min(i + kLinesAhead, entries.size() - 1)].packet.hash);
-        const auto& [packet, plain] = entries[i];
+        const auto& [packet, plain, numbered] = entries[i];
         if (!sampler_.passes_over(packet.hash)) sampler_.observe(batch[i]);
         if (!plain && QualityTracker::is_faulty(batch[i])) quality_.take_fault(batch[i]);
-        const bool rdma = plain || batch[i].is_numbered();
-        const Repetition repetition = rdma ? quality_.repeat(packet) : Repetition::none;
+        const Repetition repetition = numbered ? quality_.take(met_at(i)) : Repetition::none;
         if (!plain || repetition != Repetition::none) [[unlikely]] {
             sights[i] = decide(batch[i], repetition, CopyFilter::Copy::no);
             continue;

@@ -52,6 +52,12 @@ struct GateReport {
     dissect::Duration clocks_apart{};     // how far the clocks of taps may be apart whose packets are followed side by side
 };
 
+// A packet of a batch of which the window of repetitions had anything to say.
+struct MetAt {
+    std::uint32_t place = 0;
+    Met met;
+};
+
 class CaptureGate {
 public:
     explicit CaptureGate(const AnalysisSettings& settings);
@@ -59,12 +65,16 @@ public:
     [[nodiscard]] Sight pass(const Observation& observation);
     // Asks for the lines that it will want of a packet that comes soon.
     void prefetch(const Observation& near) const { quality_.prefetch(near); }
-    // The same of a batch, of which `summary` has all or nothing.
-    void pass(const GateSummary& summary, std::span<const Observation> batch, std::span<Sight> sights);
+    // Whether every RDMA packet is looked up in the window of repetitions, so that somebody else may do so before.
+    [[nodiscard]] bool looks_up_all() const { return copies_.knows_nothing() && !copies_.active() && !quality_.expects_clocks_by_file(); }
+    // The same of a batch, of which `summary` has all or nothing. `met`: what a window said of its packets, in order, where it looks_up_all().
+    void pass(const GateSummary& summary, std::span<const Observation> batch, std::span<const MetAt> met, std::span<Sight> sights);
     // Hands out what it counted. Call it once.
     [[nodiscard]] GateReport finish(const dissect::Drops& drops);
 
 private:
+    [[nodiscard]] Sight pass(const Observation& observation, const Met& met);
+    void take_time(const Observation& observation);
     [[nodiscard]] Sight decide(const Observation& observation, Repetition repetition, CopyFilter::Copy copy);
     void learn_taps();
     void pass_link(dissect::Instant time);

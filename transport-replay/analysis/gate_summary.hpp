@@ -14,7 +14,8 @@ class GateSummary {
 public:
     struct Entry {
         Recorded packet;
-        bool plain = false;  // RDMA that nothing is wrong with
+        bool plain = false;     // RDMA that nothing is wrong with
+        bool numbered = false;  // RDMA: the window of repetitions has it
     };
     void clear();
     void add(const Observation& observation);

@@ -82,6 +82,7 @@ struct ShardedState {
     std::vector<LaneListener> listeners;  // by lane
     bool records = false;
     CaptureGate gate;
+    RepetitionWindow window;  // of gates that look everything up in it
     LinkWatch links;
     std::vector<std::unique_ptr<Member>> members;
     std::vector<LaneEvents*> hears;  // by lane: what is being followed
@@ -118,11 +119,44 @@ AnalysisSettings ShardedState::of_lane(std::size_t lane) {
 
 ShardedAnalysis::ShardedAnalysis(AnalysisSettings settings, std::size_t lanes, bool records, bool part, std::vector<LaneListener> listeners)
     : state_(std::make_unique<ShardedState>(std::move(settings), std::clamp<std::size_t>(lanes, 1, kMostLanes), records, part,
-                                            std::move(listeners))) {}
+                                            std::move(listeners))) {
+    if (sieves() != 0) state_->window.begin();
+}
 ShardedAnalysis::~ShardedAnalysis() = default;
 
 std::size_t ShardedAnalysis::lanes() const { return state_->members.size(); }
 bool ShardedAnalysis::over() const { return state_->over; }
+
+std::size_t ShardedAnalysis::sieves() const { return state_->gate.looks_up_all() ? ShardedBatch::sieves_of(lanes()) : 0; }
+
+void ShardedAnalysis::sift(ShardedBatch& batch, std::size_t sieve) {
+    RepetitionWindow& window = state_->window;
+    auto& [met, done] = batch.sifted_[sieve];
+    met.clear();
+    done = true;
+    const std::size_t sieves = batch.sifted_.size();
+    const std::span entries(batch.summary_.entries());
+    const auto is_mine = [&](std::uint64_t hash) { return RepetitionWindow::share_of(hash, sieves) == sieve; };
+    for (std::uint32_t place = 0; place < entries.size(); ++place) {
+        const std::uint64_t near = entries[std::min(place + kAhead, entries.size() - 1)].packet.hash;
+        if (is_mine(near)) window.prefetch(near);
+        if (!entries[place].numbered || !is_mine(entries[place].packet.hash)) continue;
+        if (const Met found = window.observe(entries[place].packet); found.anything()) met.push_back({place, found});
+    }
+}
+
+// What all sieves met, in order.
+std::span<const MetAt> ShardedAnalysis::take_met(ShardedBatch& batch) {
+    batch.met_.clear();
+    for (std::size_t sieve = 0; sieve < sieves(); ++sieve) {
+        auto& [met, done] = batch.sifted_[sieve];
+        if (!done) sift(batch, sieve);
+        batch.met_.insert(batch.met_.end(), met.begin(), met.end());
+        done = false;
+    }
+    if (sieves() > 1) std::ranges::sort(batch.met_, {}, &MetAt::place);
+    return batch.met_;
+}
 
 void ShardedAnalysis::gate(ShardedBatch& batch, bool copies) {
     ShardedState& state = *state_;
@@ -130,7 +164,7 @@ void ShardedAnalysis::gate(ShardedBatch& batch, bool copies) {
     state.packets += batch.used_;
     batch.sights_.resize(std::max(batch.sights_.size(), batch.used_));
     if (state.records) batch.records_.resize(std::max(batch.records_.size(), batch.used_));
-    state.gate.pass(batch.summary_, std::span(batch.all_).first(batch.used_), batch.sights_);
+    state.gate.pass(batch.summary_, std::span(batch.all_).first(batch.used_), take_met(batch), batch.sights_);
     batch.copy_.reset();
     if (!copies) return;
     batch.copy_ = state.empty_copy();

@@ -1,8 +1,9 @@
 // ShardedAnalysis: an Analysis that is shared out among lanes, which threads follow side by side, a batch of packets at a time. The
 // result does not depend on how many lanes there are (HACKING.md, "An analysis that is shared out").
 //
-// For each batch, in the order of the capture: add() by any one thread, gate() by one, follow() of each lane by any thread, one batch
-// after the other, and then visit(). Different lanes, and different batches in add(), need not wait for each other.
+// For each batch, in the order of the capture: add() by any one thread, sift() of each sieve by any, gate() by one, follow() of each lane by
+// any, one batch after the other, and then visit(). Different sieves, different lanes, and different batches in add(), need not wait for
+// each other.
 #pragma once
 
 #include <dissect/capture/drops.hpp>
@@ -16,6 +17,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace qps::transport {
@@ -67,7 +69,7 @@ struct LaneListener {
 // A batch on its way. Kept from one to the next, so that nothing is allocated anew.
 class ShardedBatch {
 public:
-    explicit ShardedBatch(std::size_t lanes, PartOf part = {}) : part_(part), events_(lanes) {}
+    explicit ShardedBatch(std::size_t lanes, PartOf part = {}) : part_(part), sifted_(sieves_of(lanes)), events_(lanes) {}
     void clear() {
         used_ = 0;
         summary_.clear();
@@ -84,6 +86,9 @@ public:
 private:
     friend class ShardedAnalysis;
     friend struct ShardedState;
+    // The more there are, the more often each packet is looked at, to see whose it is.
+    static constexpr std::size_t kMostSieves = 8;
+    [[nodiscard]] static std::size_t sieves_of(std::size_t lanes) { return lanes < kMostSieves ? lanes : kMostSieves; }
     void share_out(std::size_t place);
 
     std::vector<Observation> all_;
@@ -92,6 +97,14 @@ private:
     PartOf part_;                         // hosts of others are nobody's
     std::vector<std::uint8_t> hosts_;     // the lane of each packet's hosts, or kNobody
     std::vector<std::uint8_t> receiver_;  // and of its receiver, or kNobody
+    // By sieve: what was met in its share of the window, and whether it looked. Who is told of the batch again, because the file became
+    // shorter, has the packets that it had, or fewer: clear() leaves this to the gate.
+    struct Sifted {
+        std::vector<MetAt> met;
+        bool done = false;
+    };
+    std::vector<Sifted> sifted_;
+    std::vector<MetAt> met_;  // of all of them, in order
     std::vector<Sight> sights_;
     std::vector<PacketRecord> records_;  // where somebody wants them
     std::vector<LaneEvents> events_;     // by lane
@@ -111,6 +124,9 @@ public:
     ShardedAnalysis& operator=(const ShardedAnalysis&) = delete;
 
     [[nodiscard]] std::size_t lanes() const;
+    // How many share the look-up of repetitions; what sift() was not called for gate() does.
+    [[nodiscard]] std::size_t sieves() const;
+    void sift(ShardedBatch& batch, std::size_t sieve);
     // `name`: what listeners of lanes know the batch by. `copies`: somebody will call so_far() of this batch.
     void gate(ShardedBatch& batch, bool copies = false);
     void follow(ShardedBatch& batch, std::size_t number, std::size_t name = 0);
@@ -134,6 +150,7 @@ public:
     [[nodiscard]] std::vector<std::uint32_t> numbers(std::size_t lane) const;
 
 private:
+    [[nodiscard]] std::span<const MetAt> take_met(ShardedBatch& batch);
     std::unique_ptr<ShardedState> state_;
 };
 

@@ -52,6 +52,7 @@ public:
         };
         const auto work = [&](std::size_t slot, const Batch& batch) { look_at(slot, *batch.numbered_from); };
         const auto gate = [&](std::size_t slot) { analysis_.gate(pieces_[slot].packets); };
+        const auto sift = [&](std::size_t slot, std::size_t sieve) { analysis_.sift(pieces_[slot].packets, sieve); };
         const auto follow = [&](std::size_t slot, std::size_t lane) { analysis_.follow(pieces_[slot].packets, lane, slot); };
         const auto consume = [&](std::size_t slot) {
             analysis_.visit(pieces_[slot].packets, {});
@@ -60,7 +61,7 @@ public:
             if (asked_.watch.progressed) asked_.watch.progressed(followed, asked_.packets);
             return !over();
         };
-        dissect::run({next, work, consume, gate, follow, threads_}, jobs);
+        dissect::run({next, work, consume, gate, follow, threads_, {}, {}, {}, sift, analysis_.sieves()}, jobs);
         return followed == asked_.packets && !over();
     }
 

@@ -120,6 +120,10 @@ private:
     [[nodiscard]] std::function<void(std::size_t slot, std::size_t lane)> follow(std::vector<Piece>& pieces) {
         return [this, &pieces](std::size_t slot, std::size_t lane) { analysis_.follow(pieces[slot].observations, lane); };
     }
+    // And the one before, in which repetitions are looked up.
+    [[nodiscard]] std::function<void(std::size_t slot, std::size_t sieve)> sift(std::vector<Piece>& pieces) {
+        return [this, &pieces](std::size_t slot, std::size_t sieve) { analysis_.sift(pieces[slot].observations, sieve); };
+    }
     void take(Piece& piece);
     void gate(Piece& piece);
     void show(Piece& piece, const Drops& of_this_file);
@@ -392,7 +396,7 @@ void Indexer::read_by_time() {
         show(piece, drops());
         return !analysis_.over();
     };
-    dissect::run({read, work, consume, pass, follow(pieces), analysis_.lanes()}, indexing_.jobs);
+    dissect::run({read, work, consume, pass, follow(pieces), analysis_.lanes(), {}, {}, {}, sift(pieces), analysis_.sieves()}, indexing_.jobs);
     for (const Input& input : inputs) end(input);
 }
 
@@ -461,7 +465,7 @@ void Indexer::read(std::size_t file) {
     };
     // One thread alone has analysed everything that it read when it waits for more.
     if (jobs.count == 1) idle_ = [&] { show_all(input.capture.drops()); };
-    dissect::run({read_on, work, consume, pass, follow(pieces), analysis_.lanes(), reach, walk, settle}, jobs);
+    dissect::run({read_on, work, consume, pass, follow(pieces), analysis_.lanes(), reach, walk, settle, sift(pieces), analysis_.sieves()}, jobs);
     idle_ = {};
     end(input);
 }

@@ -26,10 +26,7 @@ Duration elapsed_bits(std::uint64_t from, std::uint64_t to) {
 
 }  // namespace
 
-bool RepetitionWindow::systematic() const { return static_cast<std::uint32_t>(std::popcount(history_)) >= kSystematicShare; }
-
-Repetition RepetitionWindow::observe(const Recorded& packet) {
-    if (sets_.use_count() != 1) own();
+Met RepetitionWindow::observe(const Recorded& packet) {
     Entry seen;
     seen.key = packet.hash & kKeyMask;
     seen.interface = packet.interface;
@@ -48,11 +45,10 @@ Repetition RepetitionWindow::observe(const Recorded& packet) {
             oldest = &entry;
         }
     }
+    const bool full = magnitude(greatest_age) <= kMirrorTime;
     if (!met) [[likely]] {
-        if (magnitude(greatest_age) <= kMirrorTime) ++displaced_;
         *oldest = seen;
-        history_ <<= 1;
-        return Repetition::none;
+        return {.displaces = full};
     }
     Entry* mine = nullptr;  // of this tap
     const Entry* theirs = nullptr;
@@ -65,18 +61,17 @@ Repetition RepetitionWindow::observe(const Recorded& packet) {
     Repetition repetition = Repetition::none;
     if (theirs != nullptr && theirs->seen >= seen.seen) repetition = Repetition::other_tap;
     else if (mine != nullptr) repetition = packet.ip_id != 0 ? Repetition::same_bytes : Repetition::ambiguous;
-    if (repetition != Repetition::none) last_distance_ = age(repetition == Repetition::other_tap ? *theirs : *mine);
-    if (mine == nullptr) {
-        if (magnitude(greatest_age) <= kMirrorTime) ++displaced_;
-        mine = oldest;
-    }
+    Met found{.repetition = repetition, .displaces = mine == nullptr && full};
+    if (repetition != Repetition::none) found.distance = age(repetition == Repetition::other_tap ? *theirs : *mine);
+    if (mine == nullptr) mine = oldest;
     *mine = seen;
-    history_ = history_ << 1 | (repetition == Repetition::same_bytes ? 1U : 0U);
-    return repetition;
+    return found;
 }
 
+bool QualityTracker::systematic() const { return static_cast<std::uint32_t>(std::popcount(history_)) >= kSystematicShare; }
+
 bool QualityTracker::is_mirror_duplicate(Repetition repetition) const {
-    return repetition == Repetition::other_tap || (repetition == Repetition::same_bytes && window_.systematic());
+    return repetition == Repetition::other_tap || (repetition == Repetition::same_bytes && systematic());
 }
 
 // What the capture has of it, whichever tap it is from.
@@ -104,6 +99,12 @@ void QualityTracker::leave_out(const Observation& observation) {
 }
 
 Repetition QualityTracker::observe(const Observation& observation, bool timed) {
+    if (!observation.is_numbered()) return observe(observation, timed, {});
+    window_.begin();
+    return observe(observation, timed, window_.observe(Recorded::of(observation)));
+}
+
+Repetition QualityTracker::observe(const Observation& observation, bool timed, const Met& met) {
     // Files that are read one after the other begin anew where they are several taps' of the same time.
     if (timed) clock_.add(observation, clocks_by_file_ && observation.file != file_);
     if (timed) file_ = observation.file;
@@ -114,7 +115,7 @@ Repetition QualityTracker::observe(const Observation& observation, bool timed) {
         pair.add(observation);
         take_pair(pair);
     }
-    return repeat(Recorded::of(observation));
+    return take(met);
 }
 
 void QualityTracker::take(const ContentSums& contents, const ClockSums& clock, FrameIndex start, const HeardPairs& pairs) {
@@ -123,19 +124,22 @@ void QualityTracker::take(const ContentSums& contents, const ClockSums& clock, F
     for (const HeardPair& pair : pairs.pairs()) take_pair(pair);
 }
 
-Repetition QualityTracker::repeat(const Recorded& packet) {
-    const Repetition repetition = window_.observe(packet);
+Repetition QualityTracker::take(const Met& met) {
+    const Repetition repetition = met.repetition;
+    history_ = history_ << 1 | (repetition == Repetition::same_bytes ? 1U : 0U);
+    if (met.displaces) ++quality_.window_displaced;
     if (repetition == Repetition::none) return repetition;
+    last_distance_ = met.distance;
     if (repetition == Repetition::ambiguous) {
         ++quality_.ambiguous_repetitions;
         return repetition;
     }
-    const Duration distance = magnitude(window_.last_distance());
+    const Duration distance = magnitude(met.distance);
     const bool first = quality_.copies() == 0;
     quality_.least_copy_distance = first ? distance : std::min(quality_.least_copy_distance, distance);
     quality_.most_copy_distance = std::max(quality_.most_copy_distance, distance);
     ++(repetition == Repetition::other_tap ? quality_.copies_of_other_taps : quality_.copies_of_same_tap);
-    quality_.same_tap_systematic |= window_.systematic();
+    quality_.same_tap_systematic |= systematic();
     return repetition;
 }
 
@@ -170,7 +174,6 @@ CaptureQuality QualityTracker::finish(const Drops& drops) {
     }
     std::ranges::sort(quality_.one_way, {}, [](const OneWay& row) { return std::tie(row.source, row.destination); });
     quality_.host_pairs = pairs_.size();
-    quality_.window_displaced = window_.displaced();
     if (quality_.packets >= kClockSamples) quality_.clock_resolution = Duration{clock_.resolution};
     quality_.drops = drops;
     return std::exchange(*this, QualityTracker{budget_}).quality_;

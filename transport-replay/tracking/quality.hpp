@@ -2,7 +2,7 @@
 // packets, copies of a mirror, clocks that jump, conversations of which one side is missing, drops of the recorder.
 //
 // RepetitionWindow tells the same datagram seen again from one that was sent again, packet by packet, in the order of the
-// capture and from the past alone. Its key is what a copy shares: flow, PSN, opcode, length of the payload, UDP source port, ICRC and
+// capture and from the past alone. Of packets in different sets nothing depends on each other: threads may share them out. Its key is what a copy shares: flow, PSN, opcode, length of the payload, UDP source port, ICRC and
 // IP identification; a tap is an interface and a hop count. A packet that the first tap has seen for the n-th time was
 // sent n times; a second tap that then sees it for the n-th time sees a copy.
 //
@@ -56,19 +56,27 @@ struct Recorded {
     }
 };
 
+// What the window says of a packet.
+struct Met {
+    dissect::Duration distance{};  // to the original that it repeats
+    Repetition repetition = Repetition::none;
+    bool displaces = false;  // an entry that was lost before its time
+    [[nodiscard]] bool anything() const { return repetition != Repetition::none || displaces; }
+};
+
 class RepetitionWindow {
 public:
-    // In the order of the capture, every RDMA packet once.
-    [[nodiscard]] Repetition observe(const Recorded& packet);
-    // Whether the capture is full of copies of the same tap (kSystematicShare).
-    [[nodiscard]] bool systematic() const;
+    // In the order of the capture, every RDMA packet once. Packets of different shares may be observed side by side, once begin() was called.
+    [[nodiscard]] Met observe(const Recorded& packet);
+    void begin() {
+        if (sets_.use_count() != 1) own();
+    }
+    // Which of so many shares has that packet.
+    [[nodiscard]] static std::size_t share_of(std::uint64_t hash, std::size_t shares) { return set_of(hash) * shares >> kMirrorSetBits; }
     // Asks for the line that observe() will want: the window is larger than the fast caches.
     void prefetch(std::uint64_t hash) const {
         if (sets_) __builtin_prefetch(&(*sets_)[set_of(hash)]);
     }
-
-    [[nodiscard]] dissect::Duration last_distance() const { return last_distance_; }  // of the last repetition to its original
-    [[nodiscard]] std::uint64_t displaced() const { return displaced_; }              // entries lost before their time
 
 private:
     // A packet in 16 bytes. Its key is the 48 bits of the hash that do not say the set, its time nanoseconds modulo 2^48, or 78 hours.
@@ -89,9 +97,6 @@ private:
 
     // A megabyte, from the first packet on; copies of the window share it until one of them is told of a packet. They are one thread's.
     std::shared_ptr<Sets> sets_;
-    std::uint64_t history_ = 0;  // a bit a packet: same_bytes
-    std::uint64_t displaced_ = 0;
-    dissect::Duration last_distance_{};
 };
 
 class QualityTracker {
@@ -100,27 +105,31 @@ public:
     // What the packet repeats: main trackers may use this instead of a window of their own.
     // `timed`: its time is of the same clock as that of the packets before.
     Repetition observe(const Observation& observation, bool timed = true);
+    // The same where another window was told of it, of the packets that is_numbered().
+    Repetition observe(const Observation& observation, bool timed, const Met& met);
     // Instead of observe() for each packet of a batch: what was counted of all of them, of which `start` is the first. Then for each of them
-    // that is RDMA repeat(), and take_fault() where it has one.
+    // that is RDMA take(), and take_fault() where it has one.
     void take(const ContentSums& contents, const ClockSums& clock, dissect::FrameIndex start, const HeardPairs& pairs);
-    Repetition repeat(const Recorded& packet);
+    // What a window said of it, in the order of the capture.
+    Repetition take(const Met& met);
     void take_fault(const Observation& observation);
     // Whether it is a fault of its sender, or of the network.
     [[nodiscard]] static bool is_faulty(const Observation& observation);
 
     [[nodiscard]] bool is_mirror_duplicate(Repetition repetition) const;
+    // Whether the capture is full of copies of the same tap (kSystematicShare).
+    [[nodiscard]] bool systematic() const;
     // Each file is another tap's, with a clock and a beginning of its own.
     void expect_clocks_by_file() { clocks_by_file_ = true; }
     [[nodiscard]] bool expects_clocks_by_file() const { return clocks_by_file_; }
     // Instead of observe(): another tap than the one that is followed recorded it.
     void leave_out(const Observation& observation);
     // How long after its original the last repetition came.
-    [[nodiscard]] dissect::Duration last_distance() const { return window_.last_distance(); }
+    [[nodiscard]] dissect::Duration last_distance() const { return last_distance_; }
     // Hands everything out: the tracker is then as new. `drops` is what the capture file says once it is read.
     [[nodiscard]] CaptureQuality finish(const dissect::Drops& drops = {});
 
-    // Asks for the lines that observe() will want of a packet that comes soon; repeat() wants the first alone.
-    void prefetch(std::uint64_t packet_hash) const { window_.prefetch(packet_hash); }
+    // Asks for the lines that observe() will want of a packet that comes soon.
     void prefetch(const Observation& observation) const {
         window_.prefetch(observation.packet_hash);
         pair_index_.prefetch(observation.hosts_hash);
@@ -135,6 +144,8 @@ private:
     ContentSums contents_;
     ClockSums clock_;
     RepetitionWindow window_;
+    std::uint64_t history_ = 0;  // a bit a packet: same_bytes
+    dissect::Duration last_distance_{};
     MemoryBudget budget_;
     FlowTable pair_index_;  // by hash of hosts
     std::vector<HeardPair> pairs_;

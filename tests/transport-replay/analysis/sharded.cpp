@@ -174,6 +174,8 @@ AllSaid shared_out(const ClusterTraffic& traffic, std::size_t lanes, std::uint64
         followed.emplace_back(lanes);
         const std::size_t size = 1 + draws.below(tiny ? 8 : 700);
         for (std::size_t i = 0; i < size && at < traffic.observations.size(); ++i) batch.add(traffic.observations[at++]);
+        for (std::size_t sieve = 0; sieve < analysis.sieves(); ++sieve)
+            if (draws.chance(0.7)) analysis.sift(batch, sieve);
         analysis.gate(batch, first + batches.size() - 1 == asks);
         follow_some(batches.size() == kUnderWay);
         while (!batches.empty() && std::ranges::all_of(followed.front(), [](bool one) { return one; })) visit_first();
@@ -234,6 +236,37 @@ TEST_CASE("lanes make no difference: sample captures") {
         qps::tests::for_each_packet(path, [&](const Packet& packet) { traffic.add(packet); });
         compare_lanes(traffic, traffic.observations.size());
     }
+}
+
+TEST_CASE("a batch that became shorter behind its sieves repeats nothing") {
+    const ClusterTraffic traffic = cluster_of(3);
+    const std::size_t half = traffic.observations.size() / 2, rest = std::min(half + 20, traffic.observations.size());
+    const auto report = [&](bool shorter) {
+        ShardedAnalysis analysis({}, 2, false);
+        ShardedBatch batch(2);
+        for (std::size_t i = 0; i < half; ++i) batch.add(traffic.observations[i]);
+        analysis.gate(batch);
+        for (std::size_t lane = 0; lane < 2; ++lane) analysis.follow(batch, lane);
+        analysis.visit(batch, {});
+        batch.clear();
+        for (std::size_t i = half; i < rest; ++i) batch.add(traffic.observations[i]);
+        for (std::size_t sieve = 0; sieve < analysis.sieves(); ++sieve) analysis.sift(batch, sieve);
+        if (shorter) {
+            batch.clear();
+            for (std::size_t i = half; i < rest - 5; ++i) batch.add(traffic.observations[i]);
+        } else {
+            batch.cut(rest - 5 - half);
+        }
+        analysis.gate(batch);
+        for (std::size_t lane = 0; lane < 2; ++lane) analysis.follow(batch, lane);
+        analysis.visit(batch, {});
+        const Timeline timeline = analysis.finish();
+        CHECK(timeline.packets == rest - 5);
+        CHECK(timeline.quality.copies() == 0);
+        return timeline.quality.ambiguous_repetitions;
+    };
+    REQUIRE(rest == half + 20);
+    CHECK(report(true) == report(false));
 }
 
 TEST_CASE("lanes that together need more than there is say so") {
