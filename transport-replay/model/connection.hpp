@@ -28,9 +28,10 @@ enum class Confidence : std::uint8_t {
 };
 inline constexpr std::array<std::string_view, 4> kConfidenceNames{"none", "likely", "strong", "certain"};
 
-// By what the two ways were joined. datagram: every packet names both ends, as those of iWARP do too.
-enum class JoinedBy : std::uint8_t { nothing, traffic, connection_manager, datagram };
-inline constexpr std::array<std::string_view, 4> kJoinedByNames{"nothing", "traffic", "cm", "datagram"};
+// By what the two ways were joined. datagram: every packet names both ends, as those of iWARP do too; exchange: their programs told each
+// other queue pairs and PSNs over TCP.
+enum class JoinedBy : std::uint8_t { nothing, traffic, connection_manager, datagram, exchange };
+inline constexpr std::array<std::string_view, 5> kJoinedByNames{"nothing", "traffic", "cm", "datagram", "exchange"};
 
 // The kinds of messages that reports count.
 enum class MessageKind : std::uint8_t { send, write, write_imm, read, atomic, flush, atomic_write };
