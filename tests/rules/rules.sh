@@ -20,7 +20,7 @@ root=${2:-$(dirname "$self")/../..}
 cd "$root" || exit 2
 
 # The rooms of transport-replay, each of which includes only those before it.
-floors='model capture queue_pair tracking cm management collectives ulp iwarp ultra_ethernet report logs findings checks evidence analysis parts index series page live conformance'
+floors='model capture queue_pair tracking cm management collectives ulp iwarp ultra_ethernet set_up report logs findings checks evidence analysis parts index series page live conformance'
 max_lines=550  # the style card says about 500
 
 files_in() {  # PATTERN FOLDER...: files below the folders that exist

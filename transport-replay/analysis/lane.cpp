@@ -75,6 +75,7 @@ PacketRecord Lane::follow_believed(const Observation& observation, const Sight& 
 
 PacketRecord Lane::follow_stream(const Observation& observation) {
     PacketRecord record;
+    exchanges_.observe(observation, tracker_);
     iwarp_.observe(observation, {tracker_, ulp_, settings_.operation}, record);
     drain();
     return record;
@@ -130,6 +131,7 @@ Peaks Lane::peaks() const {
     ulp_.add_peaks(peaks);
     collectives_.add_peaks(peaks);
     iwarp_.add_peaks(peaks);
+    exchanges_.add_peaks(peaks);
     uet_.add_peaks(peaks);
     peaks.add(Need::heard, heard_.size(), kMaxHeard);
     return peaks;

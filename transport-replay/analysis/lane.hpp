@@ -8,6 +8,7 @@
 #include <transport-replay/cm/cm_ladder.hpp>
 #include <transport-replay/collectives/collective_tracker.hpp>
 #include <transport-replay/iwarp/iwarp_tracker.hpp>
+#include <transport-replay/set_up/exchange_watch.hpp>
 #include <transport-replay/tracking/congestion.hpp>
 #include <transport-replay/tracking/incasts.hpp>
 #include <transport-replay/tracking/tracker.hpp>
@@ -60,6 +61,7 @@ private:
     UlpTracker ulp_;
     CollectiveTracker collectives_;
     IwarpTracker iwarp_;
+    ExchangeWatch exchanges_;
     UetTracker uet_;
     HostPairs heard_;
 };

@@ -1,38 +1,36 @@
 // Paged: values by number that stay where they are while more are added. It grows by a page, so that there is never a second copy of
-// all of it, nor room for as many again, and a place is found without a division.
+// all of it, nor room for as many again.
 #pragma once
 
 #include <transport-replay/model/large_blocks.hpp>
 
-#include <bit>
 #include <cstddef>
+#include <memory>
 #include <utility>
 #include <vector>
 
 namespace qps::transport {
 
-// The number of values is its owner's to bound. `kOnePage`: values, a power of two; so many that a page goes back to the system at once
-// when it is given back.
-template <class T, std::size_t kOnePage = std::bit_ceil((kLargeBlock + sizeof(T) - 1) / sizeof(T))>
+// The number of values is its owner's to bound. `kOnePage`: values; by default a huge page of them. The first page is made of small ones, of
+// which only what is used is taken: most captures have few connections.
+template <class T, std::size_t kOnePage = kHugePage / sizeof(T)>
 class Paged {
-    static_assert(std::has_single_bit(kOnePage));
+    static_assert(kOnePage != 0);
 
 public:
     Paged() = default;
-    Paged(const Paged& other) : size_(other.size_) {
-        pages_.reserve(other.pages_.size());
-        for (const Page& page : other.pages_) {
-            pages_.emplace_back().reserve(kOnePage);
-            pages_.back() = page;
-        }
+    Paged(const Paged& other) : Paged() {
+        other.for_each([this](const T& value) { emplace_back(value); });
     }
-    Paged(Paged&& other) noexcept : pages_(std::move(other.pages_)), size_(std::exchange(other.size_, 0)) {}
+    Paged(Paged&& other) noexcept : pages_(std::move(other.pages_)), size_(std::exchange(other.size_, 0)) { other.pages_.clear(); }
     Paged& operator=(Paged other) noexcept {
         std::swap(pages_, other.pages_);
         std::swap(size_, other.size_);
         return *this;
     }
-    ~Paged() = default;
+    ~Paged() {
+        consume([](const T&) {});
+    }
 
     [[nodiscard]] std::size_t size() const { return size_; }
     [[nodiscard]] bool empty() const { return size_ == 0; }
@@ -40,35 +38,47 @@ public:
     [[nodiscard]] const T& operator[](std::size_t place) const { return pages_[place / kOnePage][place % kOnePage]; }
     template <class... Arguments>
     T& emplace_back(Arguments&&... arguments) {
-        if (size_ % kOnePage == 0) {
-            Page page;
-            page.reserve(kOnePage);
-            pages_.push_back(std::move(page));
-        }
-        T& value = pages_.back().emplace_back(std::forward<Arguments>(arguments)...);
+        if (pages_.size() * kOnePage == size_) add_page();
+        T* const value = std::construct_at(&pages_[size_ / kOnePage][size_ % kOnePage], std::forward<Arguments>(arguments)...);
         ++size_;
-        return value;
+        return *value;
     }
     // Each in order; visit(value).
     template <class Visit>
     void for_each(Visit visit) {
-        for (Page& page : pages_)
-            for (T& value : page) visit(value);
+        for (std::size_t place = 0; place < size_; ++place) visit((*this)[place]);
+    }
+    template <class Visit>
+    void for_each(Visit visit) const {
+        for (std::size_t place = 0; place < size_; ++place) visit((*this)[place]);
     }
     // Likewise, and it is empty then: a page goes when all of it was visited.
     template <class Visit>
     void consume(Visit visit) {
-        for (Page& page : pages_) {
-            for (T& value : page) visit(value);
-            Page().swap(page);
+        const std::size_t size = std::exchange(size_, 0);
+        std::size_t place = 0;
+        for (T* const page : std::exchange(pages_, {})) {
+            for (std::size_t i = 0; i < kOnePage && place < size; ++i, ++place) {
+                visit(page[i]);
+                std::destroy_at(&page[i]);
+            }
+            give_back(page, kPageBytes);
         }
-        pages_.clear();
-        size_ = 0;
     }
 
 private:
-    using Page = std::vector<T>;  // never longer than was reserved
-    std::vector<Page> pages_;
+    static constexpr std::size_t kPageBytes = kOnePage * sizeof(T);
+    void add_page() {
+        T* const page = static_cast<T*>(take_block(kPageBytes, !pages_.empty()));
+        try {
+            pages_.push_back(page);
+        } catch (...) {
+            give_back(page, kPageBytes);
+            throw;
+        }
+    }
+
+    std::vector<T*> pages_;
     std::size_t size_ = 0;
 };
 

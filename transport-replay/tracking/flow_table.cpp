@@ -19,7 +19,7 @@ bool FlowTable::place(Slot slot) {
 // Doubles the table. Entries go over in the order of their places, from the beginning of a chain: so none comes to stand further
 // from where it belongs than before, as the entries before it do not either, and every one finds a place.
 void FlowTable::grow() {
-    const std::vector<Slot> before = std::exchange(slots_, std::vector<Slot>(slots_.size() * 2));
+    const Slots before = std::exchange(slots_, Slots(slots_.size() * 2));
     mask_ = slots_.size() - 1;
     const auto free = std::ranges::find(before, kEmpty, &Slot::index);
     const auto move = [&](const Slot& slot) {

@@ -7,6 +7,8 @@
 // What an attacker could feed: keys that collide. No chain is longer than kLongestProbe; what does not fit is refused.
 #pragma once
 
+#include <transport-replay/model/large_blocks.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -55,7 +57,8 @@ private:
     [[nodiscard]] bool place(Slot slot);
     void grow();
 
-    std::vector<Slot> slots_ = std::vector<Slot>(kSmallest);
+    using Slots = std::vector<Slot, LargeBlocks<Slot>>;
+    Slots slots_ = Slots(kSmallest);
     std::size_t mask_ = kSmallest - 1;
     std::size_t used_ = 0;
 };

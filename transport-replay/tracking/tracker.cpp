@@ -47,6 +47,7 @@ void Tracker::add_peaks(Peaks& peaks) const {
     peaks.add(Need::lone_flows, most_lone_, kMaxLone);
     peaks.add(Need::recoveries, tracked_.recoveries.size(), kMaxRecoveries);
     peaks.add(Need::fatalities, tracked_.fatalities.size(), kMaxFatalities);
+    peaks.add(Need::candidates, told_.most(), ToldPairs::kMost);
 }
 
 std::uint64_t Tracker::hosts_of(ConnectionId connection) const {
@@ -96,6 +97,7 @@ Tracker::WayOf Tracker::begin(const Observation& observation) {
         entry.connection.confidence = Confidence::certain;
         entry.connection.joined_by = JoinedBy::datagram;
     }
+    if (take_told(index, observation)) return WayOf(index, End::a);
     if (service == Service::uc) {
         join_lone_unreliable(index);
         return WayOf(index_.find(flow).value_or(WayOf(index, End::a).word()));

@@ -20,6 +20,7 @@
 #include <transport-replay/tracking/quality.hpp>
 #include <transport-replay/tracking/recovery_watch.hpp>
 #include <transport-replay/tracking/request_stream.hpp>
+#include <transport-replay/tracking/told_pairs.hpp>
 
 #include <cstdint>
 #include <deque>
@@ -94,6 +95,9 @@ public:
     // The flow is that of the active side of an attempt whose REP was not captured, as its PSNs say. False where the flow is older than
     // the attempt, or another one's.
     [[nodiscard]] bool attach(const CmAttempt& attempt, const FlowKey& flow);
+
+    // Programs told each other of their ends: a request that begins as they said is of a connection between these, and the rest of it, too.
+    void tell(const ToldEnd& one, const ToldEnd& two) { told_.add(one, two); }
 
     // A connection that somebody else follows, as iWARP and Ultra Ethernet are: it has its number among the others, and finish() tells it as it was left.
     // Nothing where there is no room for it.
@@ -199,6 +203,7 @@ private:
     [[nodiscard]] static bool may_ask(const Entry& entry, const FlowKey& answers);
     [[nodiscard]] WayOf adopt(const Observation& observation);
     [[nodiscard]] WayOf begin(const Observation& observation);
+    [[nodiscard]] bool take_told(Index index, const Observation& observation);
     [[nodiscard]] static bool is_lone_corrupt(const Entry& entry);
     [[nodiscard]] WayOf take_suitor(WayOf where);
     static void describe(Entry& entry, End from, const Observation& observation);
@@ -286,6 +291,7 @@ private:
     };
     static constexpr std::size_t kMaxLeft = 4096;  // ways; of others that began anew nothing is told
     boost::unordered_flat_map<FlowIndex::Where, LeftPsns> left_;
+    ToldPairs told_;
     std::vector<Message> done_;
     std::vector<Recovery> episodes_;
     Tracked tracked_;

@@ -1,4 +1,4 @@
-// Flows that were there before anybody knew which connection attempt they belong to.
+// Flows of which others than their packets tell whose they are: attempts of CM that are known later, and what programs told each other.
 #include <transport-replay/tracking/tracker.hpp>
 
 #include <algorithm>
@@ -50,6 +50,23 @@ bool Tracker::attach(const CmAttempt& attempt, const FlowKey& flow) {
         if (!requests.started()) requests.begin_at(*attempt.active.starting_psn);
         apply_kept_answers(where.index(), other(where.from()));
     }
+    return true;
+}
+
+// Whether it is the first request of a connection whose ends told each other of it; the other way is known then, too.
+bool Tracker::take_told(Index index, const Observation& observation) {
+    if (told_.empty() || observation.datagram || !info(observation.opcode).request) return false;
+    const FlowKey& flow = observation.flow;
+    const auto told = told_.take(flow, observation.psn);
+    if (!told) return false;
+    const FlowKey back{flow.destination, flow.source, told->source, {}};
+    if (index_.contains(back) || !index_.set(back, WayOf(index, End::b).word())) return false;
+    Entry& entry = entries_[index];
+    entry.connection.ends[0].qpn = told->source;
+    entry.connection.confidence = Confidence::certain;
+    entry.connection.joined_by = JoinedBy::exchange;
+    entry.directions[0].requests.begin_at(told->first);
+    entry.directions[1].requests.begin_at(told->other_first);
     return true;
 }
 

@@ -1,0 +1,27 @@
+// What programs tell each other of their queue pairs over TCP before they use them, as text: the examples of libibverbs (ibv_rc_pingpong and
+// the like) and perftest (ib_send_bw and the like).
+//
+// Sources: rdma-core, libibverbs/examples/rc_pingpong.c (pp_client_exch_dest) and pingpong.c (gid_to_wire_gid); perftest,
+// src/perftest_communication.h (KEY_PRINT_FMT_GID, KEY_MSG_SIZE_GID). perftest without GIDs names LIDs, whose hosts are not those of TCP.
+#pragma once
+
+#include <transport-replay/tracking/told_pairs.hpp>
+
+#include <dissect/bytes.hpp>
+
+#include <cstddef>
+#include <optional>
+
+namespace qps::transport {
+
+inline constexpr std::size_t kShortestExchange = 52;  // bytes
+
+struct ExchangeText {
+    ToldEnd end;  // its address is that of its GID, as RoCEv2 has it
+    std::size_t size = 0;
+};
+
+// What the bytes begin with; nothing where that is not all of one. Each ends with a zero, as a string in memory does.
+[[nodiscard]] std::optional<ExchangeText> read_exchange(dissect::Bytes bytes);
+
+}  // namespace qps::transport

@@ -1,0 +1,48 @@
+// ExchangeWatch: which queue pairs programs tell each other over TCP, in text. The n-th that one end names is the peer of the n-th that the other
+// names. The tracker is told of pairs whose addresses are those of the TCP connection: others are of hosts that somebody else may follow.
+//
+// What it believes it does not have to prove: who uses a pair compares its PSNs. Where the capture lacks a segment, nothing more is
+// believed of that connection. What an attacker could feed: texts without end; ends that wait for their peers are bounded, and so are connections:
+// past the bound all are forgotten.
+#pragma once
+
+#include <transport-replay/model/observation.hpp>
+#include <transport-replay/model/peaks.hpp>
+#include <transport-replay/set_up/exchange_text.hpp>
+
+#include <array>
+#include <vector>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+namespace qps::transport {
+
+class Tracker;
+
+class ExchangeWatch {
+public:
+    static constexpr std::size_t kMostConnections = 1024;
+    static constexpr std::size_t kMostWaiting = 128;  // ends of one side whose peers were not named yet
+
+    // Only for ObservationKind::stream.
+    void observe(const Observation& observation, Tracker& tracker);
+    void add_peaks(Peaks& peaks) const;
+
+private:
+    struct Side {
+        bool began = false;
+        std::uint32_t next = 0;        // sequence number
+        std::vector<ToldEnd> waiting;
+    };
+    struct Exchange {
+        bool lost = false;  // a segment, or too many wait
+        std::array<Side, 2> sides;
+    };
+    static void take(Exchange& exchange, End from, const Observation& observation, std::uint32_t seq, dissect::Bytes data, std::uint32_t length,
+                     Tracker& tracker);
+
+    boost::unordered_flat_map<FlowKey, Exchange, FlowHash> exchanges_;  // by the key that both ways have
+    std::size_t most_ = 0;
+};
+
+}  // namespace qps::transport
