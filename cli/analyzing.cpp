@@ -183,7 +183,7 @@ std::optional<Analyzed> analyze_once(const Options& options, const Filter& filte
         const auto sift = [&](std::size_t slot, std::size_t sieve) { analyst.sift(parts[slot], sieve); };
         const auto follow = [&](std::size_t slot, std::size_t lane) { analyst.follow(parts[slot], slot, lane); };
         decode_all(input, progress, jobs,
-                   {filter, seen, begin, each, consume, annotator ? &*annotator : nullptr, gate, follow, analyst.lanes(), sift, analyst.sieves()});
+                   {filter, seen, begin, each, consume, annotator ? &*annotator : nullptr, gate, follow, analyst.lanes(), true, sift, analyst.sieves()});
         so_far = input.so_far();
         analyst.add(input.drops());
         return output.ok() ? ExitCode::done : ExitCode::output_failed;

@@ -42,9 +42,9 @@ struct Decoding {
     std::function<void(std::size_t slot)> gate{};
     std::function<void(std::size_t slot, std::size_t lane)> follow{};
     std::size_t lanes = 0;
+    bool forgets = true;  // begin() forgets what each() was told of the slot
     std::function<void(std::size_t slot, std::size_t sieve)> sift{};
     std::size_t sieves = 0;
-    bool forgets = true;  // begin() forgets what each() was told of the slot
 };
 
 void decode_all(Input& input, Progress& progress, dissect::Jobs jobs, const Decoding& decoding);
