@@ -2,10 +2,11 @@
 // there are many.
 //
 // Unless it is told, glibc keeps ever larger blocks in an arena for each thread: 170 MiB of what 100,000 connections took were nobody's. And
-// who reads such blocks in no order waits for the tables of small pages more than for the memory: a third of the time of 100,000 queue pairs.
+// who reads such blocks in no order waits for the tables of small pages more than for the memory (docs/benchmark.md).
 #pragma once
 
 #include <cstddef>
+#include <new>
 
 namespace qps::transport {
 
@@ -15,12 +16,16 @@ inline constexpr std::size_t kHugePage = std::size_t{2} << 20;
 // For the process, before there are threads.
 void return_large_blocks();
 
-// Zeros, at the start of a page. `huge`: of kHugePage, if the kernel lets programs ask for them; all of a huge page is taken when its first byte
-// is written. Throws std::bad_alloc.
+// At a multiple of kHugePage. `huge`: of such pages, where the kernel has them: all of one is taken when its first byte is written.
 [[nodiscard]] void* take_block(std::size_t bytes, bool huge);
-void give_back(void* block, std::size_t bytes) noexcept;
+inline void give_back(void* block) noexcept { ::operator delete(block, std::align_val_t{kHugePage}); }
 
-// Of containers whose size is their owner's to bound.
+// For std::unique_ptr of values without a destructor to call.
+struct GiveBack {
+    void operator()(void* block) const noexcept { give_back(block); }
+};
+
+// For containers whose size is their owner's to bound.
 template <class T>
 struct LargeBlocks {
     using value_type = T;
@@ -32,7 +37,7 @@ struct LargeBlocks {
         return static_cast<T*>(is_large(count) ? take_block(count * sizeof(T), true) : ::operator new(count * sizeof(T)));
     }
     void deallocate(T* values, std::size_t count) noexcept {
-        if (is_large(count)) give_back(values, count * sizeof(T));
+        if (is_large(count)) give_back(values);
         else ::operator delete(values);
     }
     [[nodiscard]] bool operator==(const LargeBlocks&) const = default;

@@ -34,12 +34,12 @@ public:
 
     [[nodiscard]] std::size_t size() const { return size_; }
     [[nodiscard]] bool empty() const { return size_ == 0; }
-    [[nodiscard]] T& operator[](std::size_t place) { return pages_[place / kOnePage][place % kOnePage]; }
-    [[nodiscard]] const T& operator[](std::size_t place) const { return pages_[place / kOnePage][place % kOnePage]; }
+    [[nodiscard]] T& operator[](std::size_t place) { return pages_[place / kOnePage].get()[place % kOnePage]; }
+    [[nodiscard]] const T& operator[](std::size_t place) const { return pages_[place / kOnePage].get()[place % kOnePage]; }
     template <class... Arguments>
     T& emplace_back(Arguments&&... arguments) {
         if (pages_.size() * kOnePage == size_) add_page();
-        T* const value = std::construct_at(&pages_[size_ / kOnePage][size_ % kOnePage], std::forward<Arguments>(arguments)...);
+        T* const value = std::construct_at(&(*this)[size_], std::forward<Arguments>(arguments)...);
         ++size_;
         return *value;
     }
@@ -57,28 +57,23 @@ public:
     void consume(Visit visit) {
         const std::size_t size = std::exchange(size_, 0);
         std::size_t place = 0;
-        for (T* const page : std::exchange(pages_, {})) {
+        for (Page& page : std::exchange(pages_, {})) {
             for (std::size_t i = 0; i < kOnePage && place < size; ++i, ++place) {
-                visit(page[i]);
-                std::destroy_at(&page[i]);
+                visit(page.get()[i]);
+                std::destroy_at(page.get() + i);
             }
-            give_back(page, kPageBytes);
+            page.reset();
         }
     }
 
 private:
     static constexpr std::size_t kPageBytes = kOnePage * sizeof(T);
+    using Page = std::unique_ptr<T, GiveBack>;  // its values are those below size_
     void add_page() {
-        T* const page = static_cast<T*>(take_block(kPageBytes, !pages_.empty()));
-        try {
-            pages_.push_back(page);
-        } catch (...) {
-            give_back(page, kPageBytes);
-            throw;
-        }
+        pages_.push_back(Page(static_cast<T*>(take_block(kPageBytes, !pages_.empty()))));
     }
 
-    std::vector<T*> pages_;
+    std::vector<Page> pages_;
     std::size_t size_ = 0;
 };
 
