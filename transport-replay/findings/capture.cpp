@@ -2,6 +2,7 @@
 #include <dissect/types.hpp>
 #include <transport-replay/findings/draw.hpp>
 #include <transport-replay/findings/evidence.hpp>
+#include <transport-replay/model/large_blocks.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/bounds.hpp>
 #include <transport-replay/report/words.hpp>
@@ -194,7 +195,8 @@ void one_way_capture(const Timeline& timeline, const Emit& emit) {
 void pairing_uncertain(const Timeline& timeline, const Emit& emit) {
     // Where two hosts have one connection only, there is nothing to confuse it with.
     const auto hosts_of = [](const Connection& one) { return std::minmax({one.ends[0].address, one.ends[1].address}); };
-    std::vector<std::pair<Address, Address>> reliable;
+    std::vector<std::pair<Address, Address>, LargeBlocks<std::pair<Address, Address>>> reliable;
+    reliable.reserve(timeline.connections.size());
     for (const Connection& connection : timeline.connections)
         if (connection.reliable()) reliable.emplace_back(hosts_of(connection));
     std::ranges::sort(reliable);

@@ -1,6 +1,7 @@
 // Findings about traffic classes (DSCP, VLAN priority) and about how traffic spreads over equal paths.
 #include <transport-replay/findings/draw.hpp>
 #include <transport-replay/findings/evidence.hpp>
+#include <transport-replay/model/large_blocks.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/words.hpp>
 
@@ -54,9 +55,11 @@ struct Sent {
     const Way* way = nullptr;
 };
 
+using Rows = std::vector<Sent, LargeBlocks<Sent>>;
+
 // Calls each(rows) for the rows of each pair of hosts.
 template <class Each>
-void for_each_pair(std::vector<Sent>& rows, Each each) {
+void for_each_pair(Rows& rows, Each each) {
     std::ranges::sort(rows, {}, [](const Sent& row) { return std::tuple{row.hosts, row.value, row.connection->uid}; });
     for (auto from = rows.begin(); from != rows.end();) {
         const auto to = std::find_if(from, rows.end(), [&](const Sent& row) { return row.hosts != from->hosts; });
@@ -126,7 +129,8 @@ void dscp_changes(const Timeline& timeline, const Emit& emit) {
 }
 
 void dscp_differs_between_connections(const Timeline& timeline, const Emit& emit) {
-    std::vector<Sent> rows;
+    Rows rows;
+    rows.reserve(timeline.connections.size());
     for (const Connection& connection : timeline.connections) {
         if (!connection.reliable() && connection.service != dissect::Service::uc) continue;
         const Way& way = connection.ways[connection.ways[0].bytes >= connection.ways[1].bytes ? 0 : 1];
@@ -154,7 +158,8 @@ void dscp_differs_between_connections(const Timeline& timeline, const Emit& emit
 }
 
 void udp_port_entropy(const Timeline& timeline, const Emit& emit) {
-    std::vector<Sent> rows;
+    Rows rows;
+    rows.reserve(2 * timeline.connections.size());
     for (const Connection& connection : timeline.connections)
         for (const End end : {End::a, End::b}) {
             const Address &from = connection.end(end).address, &to = connection.end(other(end)).address;

@@ -19,7 +19,7 @@ std::uint32_t key_of(const Address& requester, const Address& responder, Psn psn
 // Slots of the same key stand one after the other; no more of them than tell anything.
 void WaitingRequests::Generation::insert(Slot slot) {
     if (2 * (used + 1) > slots.size()) {
-        const std::vector<Slot> before = std::exchange(slots, std::vector<Slot>(slots.size() * 2));
+        const Slots before = std::exchange(slots, Slots(slots.size() * 2));
         used = 0;
         for (const Slot& old : before)
             if (old.key != 0) insert(old);

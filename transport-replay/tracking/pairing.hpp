@@ -10,6 +10,7 @@
 #pragma once
 
 #include <transport-replay/model/address.hpp>
+#include <transport-replay/model/large_blocks.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -53,7 +54,8 @@ private:
     };
     static_assert(sizeof(Slot) == 16);
     struct Generation {
-        std::vector<Slot> slots = std::vector<Slot>(16);
+        using Slots = std::vector<Slot, LargeBlocks<Slot>>;
+        Slots slots = Slots(16);
         std::size_t used = 0;
         void insert(Slot slot);
         void collect(std::uint32_t key, Flows& flows) const;
