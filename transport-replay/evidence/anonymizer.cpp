@@ -4,6 +4,7 @@
 #include <dissect/ultra_ethernet/ses.hpp>
 #include <transport-replay/evidence/anonymizer.hpp>
 #include <transport-replay/evidence/frame_sums.hpp>
+#include <transport-replay/set_up/exchange_text.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -182,12 +183,24 @@ void Anonymizer::take_step(const Layer& layer, const Step& step) {
     else write_bits(out, field.bit, field.width, made);
 }
 
+// What programs tell each other of their queue pairs: the numbers are those of packets.
+void Anonymizer::rewrite_exchanges(Bytes in, MutableBytes out) {
+    for (auto text = read_exchange(in); text; text = read_exchange(in)) {
+        const auto& [high, low] = text->end.address.bits;
+        const Ipv6Bits gid = pseudonyms_.ipv6({high, low});
+        rewrite_exchange(in, {gid.high, gid.low}, out.first(text->size));
+        in = in.subspan(text->size);
+        out = out.subspan(text->size);
+    }
+}
+
 void Anonymizer::rewrite(const Layer& layer) {
     const Plan& plan = plans_[static_cast<std::size_t>(layer.kind)];
     const Bytes in = packet_.bytes_of(layer);
     const MutableBytes out = MutableBytes(out_).subspan(layer.offset, in.size());
     if (plan.is_payload) {
         if (payload_ == PayloadMode::keep) std::ranges::copy(in, out.begin());
+        else if (find(packet_, LayerKind::tcp) != nullptr) rewrite_exchanges(in, out);
         return;
     }
     const std::size_t fixed = std::min(plan.mask.size(), in.size());

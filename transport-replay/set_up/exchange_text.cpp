@@ -46,13 +46,19 @@ std::uint64_t number(Bytes digits) {
     return value;
 }
 
-// Bytes of two digits each, one behind the other or with a colon between.
+const Form* form_of(Bytes bytes) {
+    const auto* const form = std::ranges::find_if(kForms, [&](const Form& one) { return has_shape(bytes, one.shape); });
+    return form == kForms.end() ? nullptr : form;
+}
+
+// Where the GID has each byte, of two digits: one behind the other or with a colon between.
+std::size_t place_of(std::size_t byte, const Form& form) { return form.gid + byte * (form.shape[form.gid + 2] == ':' ? 3 : 2); }
+
 Address address_of(Bytes text, const Form& form) {
-    const std::size_t step = form.shape[form.gid + 2] == ':' ? 3 : 2;
     Address address{.bits = {}, .space = AddressSpace::roce_v2};
     for (std::size_t i = 0; i < kGidBytes; ++i) {
         std::uint64_t& half = address.bits[i / 8];
-        half = half << 8U | number(text.subspan(form.gid + i * step, 2));
+        half = half << 8U | number(text.subspan(place_of(i, form), 2));
     }
     return address;
 }
@@ -60,11 +66,25 @@ Address address_of(Bytes text, const Form& form) {
 }  // namespace
 
 std::optional<ExchangeText> read_exchange(Bytes bytes) {
-    const auto form = std::ranges::find_if(kForms, [&](const Form& one) { return has_shape(bytes, one.shape); });
-    if (form == kForms.end()) return {};
+    const Form* const form = form_of(bytes);
+    if (form == nullptr) return {};
     const auto qpn = static_cast<Qpn>(number(bytes.subspan(form->qpn, kDigits)));
     const Psn psn(static_cast<std::uint32_t>(number(bytes.subspan(form->psn, kDigits))));
     return ExchangeText{{address_of(bytes, *form), qpn, psn}, form->shape.size()};
+}
+
+void rewrite_exchange(Bytes bytes, const std::array<std::uint64_t, 2>& gid, MutableBytes out) {
+    const Form* const form = form_of(bytes);
+    if (form == nullptr) return;
+    constexpr std::string_view kHex = "0123456789abcdef";
+    const auto put = [&](std::size_t place, char c) { out[place] = static_cast<std::byte>(c); };
+    for (std::size_t i = 0; i < form->shape.size(); ++i) put(i, form->shape[i] == 'x' ? '0' : form->shape[i] == '0' ? '\0' : form->shape[i]);
+    for (const std::size_t number : {form->qpn, form->psn}) std::ranges::copy(bytes.subspan(number, kDigits), out.begin() + static_cast<std::ptrdiff_t>(number));
+    for (std::size_t i = 0; i < kGidBytes; ++i) {
+        const auto byte = static_cast<std::uint8_t>(gid[i / 8] >> (56 - 8 * (i % 8)));
+        put(place_of(i, *form), kHex[byte >> 4U]);
+        put(place_of(i, *form) + 1, kHex[byte & 0xfU]);
+    }
 }
 
 }  // namespace qps::transport

@@ -9,7 +9,9 @@
 
 #include <dissect/bytes.hpp>
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 
 namespace qps::transport {
@@ -23,5 +25,7 @@ struct ExchangeText {
 
 // What the bytes begin with; nothing where that is not all of one. Each ends with a zero, as a string in memory does.
 [[nodiscard]] std::optional<ExchangeText> read_exchange(dissect::Bytes bytes);
+// Writes the one that `bytes` begin with to `out`, which has its size: with another GID, and zeros for what ExchangeText does not have.
+void rewrite_exchange(dissect::Bytes bytes, const std::array<std::uint64_t, 2>& gid, dissect::MutableBytes out);
 
 }  // namespace qps::transport

@@ -52,6 +52,21 @@ TEST_CASE("texts of an exchange name a queue pair, a PSN and a GID") {
     }
 }
 
+TEST_CASE("a text is written with another GID, and without R_Key and address") {
+    for (const std::string_view plain : {kPingpong, kPerftest}) {
+        const std::string text = with_zero(plain);
+        std::string other(text.size(), '?');
+        rewrite_exchange(bytes_of(text), {0x20010db800000000, 0x123456789abcdef0}, std::as_writable_bytes(std::span(other)));
+        const auto before = read_exchange(bytes_of(text)), after = read_exchange(bytes_of(other));
+        REQUIRE(after);
+        CHECK(after->end.qpn == before->end.qpn);
+        CHECK(after->end.psn == before->end.psn);
+        CHECK(qps::transport::text(after->end.address) == "2001:db8::1234:5678:9abc:def0");
+        CHECK(other.find("1334") == std::string::npos);
+        CHECK(other.find("5621c2d49000") == std::string::npos);
+    }
+}
+
 TEST_CASE("what is nearly the text of an exchange is none") {
     for (const std::string_view plain : {kPingpong, kPerftest}) {
         const std::string text = with_zero(plain);
