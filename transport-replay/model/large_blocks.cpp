@@ -11,11 +11,11 @@ void return_large_blocks() {
 #endif
 }
 
-void* take_block(std::size_t bytes, bool huge) {
+void* take_block(std::size_t bytes) {
     constexpr std::size_t kPage = 4096;
     void* const block = ::operator new(bytes, std::align_val_t{kHugePage});
 #ifdef MADV_HUGEPAGE
-    if (huge) ::madvise(block, (bytes + kPage - 1) / kPage * kPage, MADV_HUGEPAGE);  // a kernel without them leaves it as it is
+    ::madvise(block, (bytes + kPage - 1) / kPage * kPage, MADV_HUGEPAGE);  // a kernel without them leaves it as it is
 #endif
     return block;
 }

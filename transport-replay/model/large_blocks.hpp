@@ -16,11 +16,11 @@ inline constexpr std::size_t kHugePage = std::size_t{2} << 20;
 // For the process, before there are threads.
 void return_large_blocks();
 
-// At a multiple of kHugePage. `huge`: of such pages, where the kernel has them: all of one is taken when its first byte is written.
-[[nodiscard]] void* take_block(std::size_t bytes, bool huge);
+// At a multiple of kHugePage, of such pages where the kernel has them: all of one is taken when its first byte is written.
+[[nodiscard]] void* take_block(std::size_t bytes);
 inline void give_back(void* block) noexcept { ::operator delete(block, std::align_val_t{kHugePage}); }
 
-// For std::unique_ptr of values without a destructor to call.
+// For std::unique_ptr.
 struct GiveBack {
     void operator()(void* block) const noexcept { give_back(block); }
 };
@@ -34,7 +34,7 @@ struct LargeBlocks {
     explicit(false) LargeBlocks(const LargeBlocks<U>&) {}
     [[nodiscard]] static bool is_large(std::size_t count) { return count >= kHugePage / sizeof(T); }
     [[nodiscard]] T* allocate(std::size_t count) {
-        return static_cast<T*>(is_large(count) ? take_block(count * sizeof(T), true) : ::operator new(count * sizeof(T)));
+        return static_cast<T*>(is_large(count) ? take_block(count * sizeof(T)) : ::operator new(count * sizeof(T)));
     }
     void deallocate(T* values, std::size_t count) noexcept {
         if (is_large(count)) give_back(values);

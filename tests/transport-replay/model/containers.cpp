@@ -50,6 +50,29 @@ TEST_CASE("values in pages are consumed in order, and more may come after") {
     CHECK(values[0] == 7);
 }
 
+TEST_CASE("values in many pages are found, copied and consumed, those that stand together too") {
+    using Many = Paged<std::uint64_t, 1024>;  // 16 pages alone, 256 together
+    constexpr std::uint64_t kValues = 1024 * (16 + 256 + 3) + 5;
+    Many values;
+    for (std::uint64_t i = 0; i < kValues; ++i) values.emplace_back(i);
+    const std::uint64_t* const last = &values[kValues - 1];
+    Many copy = values;
+    CHECK(copy[kValues - 1] == kValues - 1);
+    CHECK(&copy[kValues - 1] != last);
+    const Many moved = std::move(values);
+    CHECK(&moved[kValues - 1] == last);
+    bool in_order = true;
+    std::uint64_t visited = 0;
+    moved.for_each([&](std::uint64_t value) { in_order &= value == visited++; });
+    CHECK(visited == kValues);
+    copy.consume([&](std::uint64_t value) { in_order &= value == visited++ - kValues; });
+    CHECK(visited == 2 * kValues);
+    CHECK(in_order);
+    CHECK(copy.empty());
+    copy.emplace_back(7U);
+    CHECK(copy[0] == 7);
+}
+
 TEST_CASE("what few have takes a pointer until it is changed, and copies share nothing") {
     struct Rare {
         std::vector<int> values;
