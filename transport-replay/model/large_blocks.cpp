@@ -12,10 +12,10 @@ void return_large_blocks() {
 }
 
 void* take_block(std::size_t bytes) {
-    constexpr std::size_t kPage = 4096;
-    void* const block = ::operator new(bytes, std::align_val_t{kHugePage});
+    const std::size_t whole = (bytes + kHugePage - 1) / kHugePage * kHugePage;
+    void* const block = ::operator new(whole, std::align_val_t{kHugePage});
 #ifdef MADV_HUGEPAGE
-    ::madvise(block, (bytes + kPage - 1) / kPage * kPage, MADV_HUGEPAGE);  // a kernel without them leaves it as it is
+    ::madvise(block, whole, MADV_HUGEPAGE);  // a kernel without them leaves it as it is
 #endif
     return block;
 }

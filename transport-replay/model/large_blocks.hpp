@@ -16,7 +16,7 @@ inline constexpr std::size_t kHugePage = std::size_t{2} << 20;
 // For the process, before there are threads.
 void return_large_blocks();
 
-// At a multiple of kHugePage, of such pages where the kernel has them: all of one is taken when its first byte is written.
+// Whole pages of kHugePage, where the kernel has such: all of one is taken when its first byte is written.
 [[nodiscard]] void* take_block(std::size_t bytes);
 inline void give_back(void* block) noexcept { ::operator delete(block, std::align_val_t{kHugePage}); }
 
