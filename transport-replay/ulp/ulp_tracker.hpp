@@ -7,7 +7,6 @@
 // undecided a few short messages are kept, and most are given up after kTries.
 #pragma once
 
-#include <transport-replay/model/large_blocks.hpp>
 #include <transport-replay/model/peaks.hpp>
 #include <transport-replay/tracking/tracker.hpp>
 #include <transport-replay/ulp/label_queue.hpp>
@@ -17,8 +16,6 @@
 #include <transport-replay/ulp/ulp_hints.hpp>
 
 #include <deque>
-#include <functional>
-#include <utility>
 #include <vector>
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -162,9 +159,7 @@ private:
     ConnectionMap<State> state_;
     std::deque<Conversation> conversations_;
     std::vector<State> free_;  // places in conversations_
-    template <class Key, class Value>
-    using LargeMap = boost::unordered_flat_map<Key, Value, boost::hash<Key>, std::equal_to<Key>, LargeBlocks<std::pair<const Key, Value>>>;
-    LargeMap<std::uint32_t, Undecided> undecided_;
+    boost::unordered_flat_map<std::uint32_t, Undecided> undecided_;
     struct Asking {  // who waits for an answer that may come on another connection
         ConnectionId connection{};
         End requester{};
