@@ -166,18 +166,20 @@ bool setup_captured(const transport::Timeline& timeline, const Connection& conne
 
 void append_connections(std::string& out, const Options& options, const transport::Timeline& timeline) {
     std::map<std::string_view, std::uint64_t> services;
-    std::uint64_t one_way = 0, all = 0, unknown = 0;  // datagrams need no set-up
+    std::uint64_t one_way = 0, all = 0, told = 0, unknown = 0;  // datagrams need no set-up
     for (const Connection& connection : timeline.connections) {
         ++services[service_name(connection.service)];
         if (connection.one_way() && connection.reliable()) ++one_way;
         if (!connection.reliable() && connection.service != Service::uc) continue;
         ++all;
-        if (!setup_captured(timeline, connection)) ++unknown;
+        if (connection.joined_by == JoinedBy::exchange) ++told;
+        else if (!setup_captured(timeline, connection)) ++unknown;
     }
     Counts counts;
     for (const auto& [service, count] : services) counts.add(count, service);
     std::string text = counts.text().empty() ? "none" : counts.text();
     if (one_way != 0) text += fmt::format("; {} captured in one direction only", grouped(one_way));
+    if (told != 0) text += told == all ? "; set up over TCP" : fmt::format("; {} set up over TCP", grouped(told));
     if (unknown != 0) text += unknown == all ? "; CM handshake not captured" : fmt::format("; CM handshake of {} not captured", grouped(unknown));
     append_row(out, "connections", text);
     const auto shown = noteworthy(options, timeline);
