@@ -392,7 +392,8 @@ void add_command(CLI::App& app, const Command& command, Options& options, const 
             ->type_name("LID LID")
             ->expected(kBothEnds)
             ->allow_extra_args(false)
-            ->excludes(sub->get_option("--dot"));
+            ->excludes(sub->get_option("--dot"))
+            ->check(CLI::Range(1, 0xbfff));
         add_fail_on(*sub, options);
     }
     if (command.takes.tables) {

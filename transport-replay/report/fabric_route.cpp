@@ -37,7 +37,7 @@ FabricRoutes::FabricRoutes(const FabricMap& map) : map_(map), nodes_(map) {
     for (const FabricNode& node : map.nodes) {
         tables_ += node.forwarding.empty() ? 0U : 1U;
         for (const auto& [number, port] : node.ports)
-            if (port.lid != Lid{}) holders_.emplace(port.lid, Holder{&node, number});
+            if (port.lid != Lid{} && !holders_.emplace(port.lid, Holder{&node, number}).second) several_.insert(port.lid);
     }
 }
 
@@ -49,7 +49,9 @@ FabricRoutes::Holder FabricRoutes::holder(Lid lid) const {
 // What it is to come into an adapter or router by that port.
 RouteEnd FabricRoutes::end_at(const FabricNode& node, std::uint8_t in, Lid to) const {
     const Holder wanted = holder(to);
-    if (wanted == Holder{&node, in}) return RouteEnd::arrived;
+    const auto own = node.ports.find(in);
+    if (own != node.ports.end() && own->second.lid == to) return RouteEnd::arrived;
+    if (several_.contains(to)) return RouteEnd::undecided;
     if (wanted.node == &node && in == 0) return node.port_count == 1 ? RouteEnd::arrived : RouteEnd::undecided;
     return wanted.node == nullptr ? RouteEnd::undecided : RouteEnd::astray;
 }
@@ -116,6 +118,7 @@ RouteTroubles FabricRoutes::troubles() const {
     RouteTroubles found;
     std::size_t steps = 0;
     for (const auto& [to, at] : holders_) {
+        if (several_.contains(to)) continue;
         std::set<const FabricNode*> done;
         for (const FabricNode& start : map_.nodes) {
             if (start.forwarding.empty() || done.contains(&start)) continue;

@@ -6,6 +6,7 @@
 
 #include <transport-replay/model/fabric_map.hpp>
 
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -82,7 +83,8 @@ private:
     const FabricMap& map_;
     FabricNodes nodes_;
     std::map<FabricEnd, FabricEnd> links_;  // both ways
-    std::map<dissect::Lid, Holder> holders_;
+    std::map<dissect::Lid, Holder> holders_;  // the first of each
+    std::set<dissect::Lid> several_;          // LIDs that several ports have, of several subnets perhaps: of these nothing is wrong for sure
     std::size_t tables_ = 0;
 };
 

@@ -22,6 +22,7 @@ constexpr std::array kForms{
     Form{"xxxx:xxxxxx:xxxxxx:xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx0", 5, 12, 19},
     Form{"xxxx:xxxx:xxxxxx:xxxxxx:xxxxxxxx:xxxxxxxxxxxxxxxx:xx:xx:xx:xx:xx:xx:xx:xx:xx:xx:xx:xx:xx:xx:xx:xx:xxxxxxxx:0", 10, 17, 50},
 };
+static_assert(std::ranges::max(kForms, {}, [](const Form& form) { return form.shape.size(); }).shape.size() == kLongestExchange);
 static_assert(std::ranges::min(kForms, {}, [](const Form& form) { return form.shape.size(); }).shape.size() == kShortestExchange);
 
 constexpr int digit(std::byte byte) {
@@ -31,14 +32,15 @@ constexpr int digit(std::byte byte) {
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-bool has_shape(Bytes bytes, std::string_view shape) {
-    if (bytes.size() < shape.size()) return false;
-    for (std::size_t i = 0; i < shape.size(); ++i) {
+// As far as there are bytes.
+bool fits_shape(Bytes bytes, std::string_view shape) {
+    for (std::size_t i = 0; i < std::min(bytes.size(), shape.size()); ++i) {
         const bool fits = shape[i] == 'x' ? digit(bytes[i]) >= 0 : bytes[i] == static_cast<std::byte>(shape[i] == '0' ? '\0' : shape[i]);
         if (!fits) return false;
     }
     return true;
 }
+bool has_shape(Bytes bytes, std::string_view shape) { return bytes.size() >= shape.size() && fits_shape(bytes, shape); }
 
 std::uint64_t number(Bytes digits) {
     std::uint64_t value = 0;
@@ -65,6 +67,10 @@ Address address_of(Bytes text, const Form& form) {
 
 }  // namespace
 
+bool begins_exchange(Bytes bytes) {
+    return std::ranges::any_of(kForms, [&](const Form& one) { return bytes.size() < one.shape.size() && fits_shape(bytes, one.shape); });
+}
+
 std::optional<ExchangeText> read_exchange(Bytes bytes) {
     const Form* const form = form_of(bytes);
     if (form == nullptr) return {};
@@ -79,7 +85,8 @@ void rewrite_exchange(Bytes bytes, const std::array<std::uint64_t, 2>& gid, Muta
     constexpr std::string_view kHex = "0123456789abcdef";
     const auto put = [&](std::size_t place, char c) { out[place] = static_cast<std::byte>(c); };
     for (std::size_t i = 0; i < form->shape.size(); ++i) put(i, form->shape[i] == 'x' ? '0' : form->shape[i] == '0' ? '\0' : form->shape[i]);
-    for (const std::size_t number : {form->qpn, form->psn}) std::ranges::copy(bytes.subspan(number, kDigits), out.begin() + static_cast<std::ptrdiff_t>(number));
+    for (const std::size_t number : {form->qpn, form->psn})
+        for (std::size_t i = number; i < number + kDigits; ++i) put(i, kHex[static_cast<std::size_t>(digit(bytes[i]))]);
     for (std::size_t i = 0; i < kGidBytes; ++i) {
         const auto byte = static_cast<std::uint8_t>(gid[i / 8] >> (56 - 8 * (i % 8)));
         put(place_of(i, *form), kHex[byte >> 4U]);

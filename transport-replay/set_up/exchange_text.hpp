@@ -17,6 +17,8 @@
 namespace qps::transport {
 
 inline constexpr std::size_t kShortestExchange = 52;  // bytes
+inline constexpr std::size_t kLongestExchange = 108;
+inline constexpr std::size_t kTellingStart = 20;      // of a text, that nothing else begins with
 
 struct ExchangeText {
     ToldEnd end;  // its address is that of its GID, as RoCEv2 has it
@@ -25,6 +27,8 @@ struct ExchangeText {
 
 // What the bytes begin with; nothing where that is not all of one. Each ends with a zero, as a string in memory does.
 [[nodiscard]] std::optional<ExchangeText> read_exchange(dissect::Bytes bytes);
+// Whether the bytes may be the beginning of one.
+[[nodiscard]] bool begins_exchange(dissect::Bytes bytes);
 // Writes the one that `bytes` begin with to `out`, which has its size: with another GID, and zeros for what ExchangeText does not have.
 void rewrite_exchange(dissect::Bytes bytes, const std::array<std::uint64_t, 2>& gid, dissect::MutableBytes out);
 

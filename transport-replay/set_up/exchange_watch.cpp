@@ -23,42 +23,54 @@ FlowKey key_of(const FlowKey& flow) {
 }  // namespace
 
 void ExchangeWatch::observe(const Observation& observation, Tracker& tracker) {
-    if (exchanges_.empty() && observation.payload_length < kShortestExchange) return;
+    if (exchanges_.empty() && observation.payload_length < kTellingStart) return;
     const TcpSegmentView segment = tcp_view(observation);
-    if (exchanges_.empty() && !read_exchange(segment.data)) return;
+    const auto begins = [&] { return read_exchange(segment.data) || (segment.data.size() >= kTellingStart && begins_exchange(segment.data)); };
+    if (exchanges_.empty() && !begins()) return;
     const FlowKey key = key_of(observation.flow);
-    const auto found = exchanges_.find(key);
-    if (found == exchanges_.end()) {
-        if (!read_exchange(segment.data)) return;
-        if (exchanges_.size() == kMostConnections) exchanges_.clear();
-        Exchange& begun = exchanges_[key];
-        most_ = std::max(most_, exchanges_.size());
-        return take(begun, from_of(observation.flow), observation, segment.seq, segment.data, segment.length, tracker);
+    auto found = exchanges_.find(key);
+    if (found != exchanges_.end() && (segment.syn || segment.reset)) {  // its ports are used anew, or not any more
+        exchanges_.erase(found);
+        return;
     }
-    if (segment.syn && !segment.has_ack) return void(exchanges_.erase(found));  // its ports are used anew
-    if (segment.length != 0) take(found->second, from_of(observation.flow), observation, segment.seq, segment.data, segment.length, tracker);
+    if (segment.length == 0) return;
+    if (found == exchanges_.end()) {
+        if (!begins()) return;
+        if (exchanges_.size() == kMostConnections) exchanges_.clear();
+        found = exchanges_.try_emplace(key).first;
+        most_ = std::max(most_, exchanges_.size());
+    }
+    take(found->second, observation, segment, tracker);
+    if (segment.fin) exchanges_.erase(found);
 }
 
-void ExchangeWatch::take(Exchange& exchange, End from, const Observation& observation, std::uint32_t seq, Bytes data, std::uint32_t length,
-                         Tracker& tracker) {
+void ExchangeWatch::take(Exchange& exchange, const Observation& observation, const TcpSegmentView& segment, Tracker& tracker) {
+    const End from = from_of(observation.flow);
     Side& side = exchange.sides[static_cast<std::size_t>(from)];
     Side& peer = exchange.sides[static_cast<std::size_t>(other(from))];
-    if (exchange.lost || (side.began && is_before(seq, side.next))) return;  // sent again
-    exchange.lost = (side.began && seq != side.next) || data.size() < length;
+    const std::uint32_t end = segment.seq + segment.length;
+    if (exchange.lost || (side.began && !is_before(side.next, end))) return;  // sent again
+    const std::uint32_t known = side.began ? side.next - segment.seq : 0;     // of its bytes
+    exchange.lost = (side.began && is_before(side.next, segment.seq)) || segment.data.size() < segment.length;
     side.began = true;
-    side.next = seq + length;
-    while (!exchange.lost) {
-        const auto text = read_exchange(data);
-        if (!text) return;
+    side.next = end;
+    if (exchange.lost) return;
+    const Bytes fresh = segment.data.subspan(known, segment.length - known);
+    if (read_exchange(fresh)) side.rest.clear();  // what was before it was something else
+    side.rest.insert(side.rest.end(), fresh.begin(), fresh.end());
+    Bytes data = side.rest;
+    while (const auto text = read_exchange(data)) {
         data = data.subspan(text->size);
         side.waiting.push_back(text->end);
-        exchange.lost = side.waiting.size() > kMostWaiting;
+        exchange.lost |= side.waiting.size() > kMostWaiting;
         if (peer.waiting.empty()) continue;
         const ToldEnd mine = side.waiting.front(), theirs = peer.waiting.front();
         side.waiting.erase(side.waiting.begin());
         peer.waiting.erase(peer.waiting.begin());
         if (mine.address == observation.flow.source && theirs.address == observation.flow.destination) tracker.tell(mine, theirs);
     }
+    if (!begins_exchange(data)) data = {};
+    side.rest = std::vector<std::byte>(data.begin(), data.end());
 }
 
 // Of one bound with what else is asked of TCP connections: as many as if each were so many of those.

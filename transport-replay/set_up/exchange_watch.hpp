@@ -1,8 +1,8 @@
 // ExchangeWatch: which queue pairs programs tell each other over TCP, in text. The n-th that one end names is the peer of the n-th that the other
 // names. The tracker is told of pairs whose addresses are those of the TCP connection: others are of hosts that somebody else may follow.
 //
-// What it believes it does not have to prove: who uses a pair compares its PSNs. Where the capture lacks a segment, nothing more is
-// believed of that connection. What an attacker could feed: texts without end; ends that wait for their peers are bounded, and so are connections:
+// What it believes it does not have to prove: who uses a pair compares its PSNs. Texts may be cut anywhere. Where the capture lacks a segment,
+// nothing more is believed of that connection. What an attacker could feed: texts without end; ends that wait for their peers are bounded, and so are connections:
 // past the bound all are forgotten.
 #pragma once
 
@@ -18,6 +18,7 @@
 namespace qps::transport {
 
 class Tracker;
+struct TcpSegmentView;
 
 class ExchangeWatch {
 public:
@@ -32,14 +33,14 @@ private:
     struct Side {
         bool began = false;
         std::uint32_t next = 0;        // sequence number
+        std::vector<std::byte> rest;   // of a text whose end is still to come
         std::vector<ToldEnd> waiting;
     };
     struct Exchange {
         bool lost = false;  // a segment, or too many wait
         std::array<Side, 2> sides;
     };
-    static void take(Exchange& exchange, End from, const Observation& observation, std::uint32_t seq, dissect::Bytes data, std::uint32_t length,
-                     Tracker& tracker);
+    static void take(Exchange& exchange, const Observation& observation, const TcpSegmentView& segment, Tracker& tracker);
 
     boost::unordered_flat_map<FlowKey, Exchange, FlowHash> exchanges_;  // by the key that both ways have
     std::size_t most_ = 0;

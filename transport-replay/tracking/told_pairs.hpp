@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -33,28 +34,52 @@ public:
         dissect::Psn other_first;  // of the requests that come back
     };
 
+    // What was told of either end before counts no longer.
     void add(const ToldEnd& one, const ToldEnd& two) {
-        if (ends_.size() + 2 > kMost) ends_.clear();
+        if (ends_.size() + 2 > kMost) clear();
+        forget(way(one, two));
+        forget(way(two, one));
         ends_[way(one, two)] = {one.qpn, one.psn, two.psn};
         ends_[way(two, one)] = {two.qpn, two.psn, one.psn};
-        most_ = std::max(most_, ends_.size());
+        for (const ToldEnd& end : {one, two}) {
+            const auto [known, fresh] = psns_.try_emplace(psn_of(end), end.qpn);
+            if (!fresh && known->second != end.qpn) known->second = kSeveral;
+        }
+        most_ = std::max({most_, ends_.size(), psns_.size()});
+        if (psns_.size() >= kMost) clear();
     }
-    // What was told of the flow that a request with that PSN begins. Once: who uses queue pairs anew tells it anew.
-    [[nodiscard]] std::optional<Told> take(const FlowKey& flow, dissect::Psn psn) {
+    // What was told of the flow that a request with that PSN begins. Nothing where that proves nothing: programs that draw no PSNs begin with small
+    // ones, or both ends with the same one, or several queue pairs of a host do.
+    [[nodiscard]] std::optional<Told> find(const FlowKey& flow, dissect::Psn psn) const {
         const auto found = ends_.find(flow);
         if (found == ends_.end() || found->second.first != psn) return {};
-        const Told told = found->second;
-        ends_.erase(found);
-        ends_.erase(FlowKey{flow.destination, flow.source, told.source, {}});
-        return told;
+        if (std::min(psn.value(), found->second.other_first.value()) < kLeastDrawn || psn == found->second.other_first) return {};
+        const auto known = psns_.find(psn_of({flow.source, found->second.source, psn}));
+        return known != psns_.end() && known->second == found->second.source ? std::optional(found->second) : std::nullopt;
+    }
+    // It was of use, or is of none any more.
+    void forget(const FlowKey& flow) {
+        const auto found = ends_.find(flow);
+        if (found == ends_.end()) return;
+        ends_.erase(FlowKey{flow.destination, flow.source, found->second.source, {}});
+        ends_.erase(flow);
     }
     [[nodiscard]] bool empty() const { return ends_.empty(); }
     [[nodiscard]] std::size_t most() const { return most_; }
 
 private:
+    static constexpr std::uint32_t kLeastDrawn = 0x1000;  // one in 4096 of those that were drawn is smaller
+    static constexpr dissect::Qpn kSeveral{UINT32_MAX};
     static FlowKey way(const ToldEnd& from, const ToldEnd& to) { return {from.address, to.address, to.qpn, {}}; }
+    // The key of a host and a PSN.
+    static FlowKey psn_of(const ToldEnd& end) { return {end.address, {}, dissect::Qpn{end.psn.value()}, {}}; }
+    void clear() {
+        ends_.clear();
+        psns_.clear();
+    }
 
     boost::unordered_flat_map<FlowKey, Told, FlowHash> ends_;
+    boost::unordered_flat_map<FlowKey, dissect::Qpn, FlowHash> psns_;  // which queue pair of a host was told to begin with a PSN, ever
     std::size_t most_ = 0;
 };
 

@@ -97,7 +97,7 @@ public:
     [[nodiscard]] bool attach(const CmAttempt& attempt, const FlowKey& flow);
 
     // Programs told each other of their ends: a request that begins as they said is of a connection between these, and the rest of it, too.
-    void tell(const ToldEnd& one, const ToldEnd& two) { told_.add(one, two); }
+    void tell(const ToldEnd& one, const ToldEnd& two);
 
     // A connection that somebody else follows, as iWARP and Ultra Ethernet are: it has its number among the others, and finish() tells it as it was left.
     // Nothing where there is no room for it.
@@ -239,6 +239,9 @@ private:
     void join_lone_unreliable(Index index);
     void join_what_is_left();
     void retire(const FlowKey& flow, std::uint32_t attempt);
+    enum class Use : std::uint8_t { none, same, other };
+    [[nodiscard]] Use use_of(const ToldEnd& from, const ToldEnd& to) const;
+    void leave_flows(const FlowKey& flow);
     void released(Entry& entry) const;
     static void take_retries(Entry& entry, const CmAttempt& attempt);
     [[nodiscard]] std::uint32_t path_mtu(const Entry& entry) const;

@@ -53,12 +53,46 @@ bool Tracker::attach(const CmAttempt& attempt, const FlowKey& flow) {
     return true;
 }
 
+// What is known of the requests of that end to that other one. CM knows better; where the queue pair that sends is not known, it may be this one.
+Tracker::Use Tracker::use_of(const ToldEnd& from, const ToldEnd& to) const {
+    const auto found = index_.find(FlowKey{from.address, to.address, to.qpn, {}});
+    if (!found) return Use::none;
+    const WayOf where(*found);
+    const Connection& connection = entries_[where.index()].connection;
+    const Way& way = connection.way(where.from());
+    const auto& qpn = connection.end(where.from()).qpn;
+    if (!qpn || (connection.cm_attempt && !connection.released)) return Use::same;
+    if (*qpn != from.qpn) return Use::other;
+    const bool told_otherwise = connection.joined_by == JoinedBy::exchange && way.requests != 0 && Psn(way.first_psn) != from.psn;
+    return told_otherwise ? Use::other : Use::same;
+}
+
+// The connection keeps what it has; its flows may begin anew.
+void Tracker::leave_flows(const FlowKey& flow) {
+    const auto found = index_.find(flow);
+    if (!found) return;
+    Entry& entry = entries_[WayOf(*found).index()];
+    if (!entry.over) entry.over = now_;
+    for (const End end : {End::a, End::b}) index_.forget(flow_of(entry, end));
+    index_.forget(flow);
+}
+
+// Who tells of queue pairs that others had uses them anew; perftest tells the same of its own once more, between its runs and behind them.
+void Tracker::tell(const ToldEnd& one, const ToldEnd& two) {
+    const Use there = use_of(one, two), back = use_of(two, one);
+    if (there == Use::same || back == Use::same) return;
+    if (there == Use::other) leave_flows({one.address, two.address, two.qpn, {}});
+    if (back == Use::other) leave_flows({two.address, one.address, one.qpn, {}});
+    told_.add(one, two);
+}
+
 // Whether it is the first request of a connection whose ends told each other of it; the other way is known then, too.
 bool Tracker::take_told(Index index, const Observation& observation) {
     if (told_.empty() || observation.datagram || !info(observation.opcode).request) return false;
     const FlowKey& flow = observation.flow;
-    const auto told = told_.take(flow, observation.psn);
+    const auto told = told_.find(flow, observation.psn);
     if (!told) return false;
+    told_.forget(flow);
     const FlowKey back{flow.destination, flow.source, told->source, {}};
     if (index_.contains(back) || !index_.set(back, WayOf(index, End::b).word())) return false;
     Entry& entry = entries_[index];

@@ -106,6 +106,13 @@ TEST_CASE("where a route ends before it arrives") {
         REQUIRE(troubles.size() == 1);
         CHECK(trouble_text(troubles[0]) == "LID 1: astray, s12 sends it to h2");
     }
+    SECTION("a LID that ports of two subnets have") {
+        map.nodes[1].forwarding[0][1] = 2;
+        map.nodes.push_back(node(3, kAdapter, 1, "h3"));
+        const FabricRoutes routes(map);
+        CHECK(routes.route(Lid{12}, Lid{1}).end == RouteEnd::undecided);
+        CHECK(routes.troubles().list.empty());
+    }
     SECTION("another port of the same adapter") {
         map.nodes[3].ports[2] = {.number = 2, .lid = Lid{3}};
         for (const int at : {0, 1}) map.nodes[static_cast<std::size_t>(at)].forwarding[0][3] = 2;
