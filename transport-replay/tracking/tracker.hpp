@@ -239,7 +239,7 @@ private:
     void join_lone_unreliable(Index index);
     void join_what_is_left();
     void retire(const FlowKey& flow, std::uint32_t attempt);
-    enum class Use : std::uint8_t { none, same, other };
+    enum class Use : std::uint8_t { none, same, other, managed };
     [[nodiscard]] Use use_of(const ToldEnd& from, const ToldEnd& to) const;
     void leave_flows(const FlowKey& flow);
     void released(Entry& entry) const;

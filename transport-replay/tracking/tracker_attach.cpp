@@ -53,7 +53,7 @@ bool Tracker::attach(const CmAttempt& attempt, const FlowKey& flow) {
     return true;
 }
 
-// What is known of the requests of that end to that other one. CM knows better; where the queue pair that sends is not known, it may be this one.
+// What is known of the requests of that end to that other one. Where the queue pair that sends is not known, it may be this one.
 Tracker::Use Tracker::use_of(const ToldEnd& from, const ToldEnd& to) const {
     const auto found = index_.find(FlowKey{from.address, to.address, to.qpn, {}});
     if (!found) return Use::none;
@@ -61,7 +61,8 @@ Tracker::Use Tracker::use_of(const ToldEnd& from, const ToldEnd& to) const {
     const Connection& connection = entries_[where.index()].connection;
     const Way& way = connection.way(where.from());
     const auto& qpn = connection.end(where.from()).qpn;
-    if (!qpn || (connection.cm_attempt && !connection.released)) return Use::same;
+    if (connection.cm_attempt && !connection.released) return Use::managed;
+    if (!qpn) return Use::same;
     if (*qpn != from.qpn) return Use::other;
     const bool told_otherwise = connection.joined_by == JoinedBy::exchange && way.requests != 0 && Psn(way.first_psn) != from.psn;
     return told_otherwise ? Use::other : Use::same;
@@ -80,9 +81,11 @@ void Tracker::leave_flows(const FlowKey& flow) {
 // Who tells of queue pairs that others had uses them anew; perftest tells the same of its own once more, between its runs and behind them.
 void Tracker::tell(const ToldEnd& one, const ToldEnd& two) {
     const Use there = use_of(one, two), back = use_of(two, one);
-    if (there == Use::same || back == Use::same) return;
-    if (there == Use::other) leave_flows({one.address, two.address, two.qpn, {}});
-    if (back == Use::other) leave_flows({two.address, one.address, one.qpn, {}});
+    if (there == Use::managed || back == Use::managed) return;  // CM knows better
+    const bool anew = there == Use::other || back == Use::other;
+    if (!anew && (there == Use::same || back == Use::same)) return;
+    leave_flows({one.address, two.address, two.qpn, {}});
+    leave_flows({two.address, one.address, one.qpn, {}});
     told_.add(one, two);
 }
 
