@@ -120,14 +120,17 @@ AnalysisSettings ShardedState::of_lane(std::size_t lane) {
 ShardedAnalysis::ShardedAnalysis(AnalysisSettings settings, std::size_t lanes, bool records, bool part, std::vector<LaneListener> listeners)
     : state_(std::make_unique<ShardedState>(std::move(settings), std::clamp<std::size_t>(lanes, 1, kMostLanes), records, part,
                                             std::move(listeners))) {
-    if (sieves() != 0) state_->window.begin();
+    if (state_->gate.looks_up_all()) state_->window.begin();
 }
 ShardedAnalysis::~ShardedAnalysis() = default;
 
 std::size_t ShardedAnalysis::lanes() const { return state_->members.size(); }
 bool ShardedAnalysis::over() const { return state_->over; }
 
-std::size_t ShardedAnalysis::sieves() const { return state_->gate.looks_up_all() ? ShardedBatch::sieves_of(lanes()) : 0; }
+std::size_t ShardedAnalysis::sieves() const {
+    const std::size_t sieves = ShardedBatch::sieves_of(lanes());
+    return sieves > 1 && state_->gate.looks_up_all() ? sieves : 0;
+}
 
 void ShardedAnalysis::sift(ShardedBatch& batch, std::size_t sieve) {
     RepetitionWindow& window = state_->window;
@@ -148,13 +151,14 @@ void ShardedAnalysis::sift(ShardedBatch& batch, std::size_t sieve) {
 // What all sieves met, in order.
 std::span<const MetAt> ShardedAnalysis::take_met(ShardedBatch& batch) {
     batch.met_.clear();
-    for (std::size_t sieve = 0; sieve < sieves(); ++sieve) {
+    if (!state_->gate.looks_up_all()) return batch.met_;
+    for (std::size_t sieve = 0; sieve < batch.sifted_.size(); ++sieve) {
         auto& [met, done] = batch.sifted_[sieve];
         if (!done) sift(batch, sieve);
         batch.met_.insert(batch.met_.end(), met.begin(), met.end());
         done = false;
     }
-    if (sieves() > 1) std::ranges::sort(batch.met_, {}, &MetAt::place);
+    if (batch.sifted_.size() > 1) std::ranges::sort(batch.met_, {}, &MetAt::place);
     return batch.met_;
 }
 

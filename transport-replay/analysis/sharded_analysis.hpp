@@ -86,9 +86,12 @@ public:
 private:
     friend class ShardedAnalysis;
     friend struct ShardedState;
-    // The more there are, the more often each packet is looked at, to see whose it is.
-    static constexpr std::size_t kMostSieves = 8;
-    [[nodiscard]] static std::size_t sieves_of(std::size_t lanes) { return lanes < kMostSieves ? lanes : kMostSieves; }
+    // The more there are, the more often each packet is looked at, to see whose it is; for few lanes the gate is fast enough.
+    static constexpr std::size_t kMostSieves = 8, kFewLanes = 4;
+    [[nodiscard]] static std::size_t sieves_of(std::size_t lanes) {
+        if (lanes < kFewLanes) return 1;
+        return lanes < kMostSieves ? lanes : kMostSieves;
+    }
     void share_out(std::size_t place);
 
     std::vector<Observation> all_;
@@ -124,7 +127,7 @@ public:
     ShardedAnalysis& operator=(const ShardedAnalysis&) = delete;
 
     [[nodiscard]] std::size_t lanes() const;
-    // How many share the look-up of repetitions; what sift() was not called for gate() does.
+    // How many share the look-up of repetitions, 0 where gate() does it alone; what sift() was not called for it does, too.
     [[nodiscard]] std::size_t sieves() const;
     void sift(ShardedBatch& batch, std::size_t sieve);
     // `name`: what listeners of lanes know the batch by. `copies`: somebody will call so_far() of this batch.

@@ -242,11 +242,13 @@ TEST_CASE("a batch that became shorter behind its sieves repeats nothing") {
     const ClusterTraffic traffic = cluster_of(3);
     const std::size_t half = traffic.observations.size() / 2, rest = std::min(half + 20, traffic.observations.size());
     const auto report = [&](bool shorter) {
-        ShardedAnalysis analysis({}, 2, false);
-        ShardedBatch batch(2);
+        constexpr std::size_t kLanes = 4;
+        ShardedAnalysis analysis({}, kLanes, false);
+        REQUIRE(analysis.sieves() == kLanes);
+        ShardedBatch batch(kLanes);
         for (std::size_t i = 0; i < half; ++i) batch.add(traffic.observations[i]);
         analysis.gate(batch);
-        for (std::size_t lane = 0; lane < 2; ++lane) analysis.follow(batch, lane);
+        for (std::size_t lane = 0; lane < kLanes; ++lane) analysis.follow(batch, lane);
         analysis.visit(batch, {});
         batch.clear();
         for (std::size_t i = half; i < rest; ++i) batch.add(traffic.observations[i]);
@@ -258,7 +260,7 @@ TEST_CASE("a batch that became shorter behind its sieves repeats nothing") {
             batch.cut(rest - 5 - half);
         }
         analysis.gate(batch);
-        for (std::size_t lane = 0; lane < 2; ++lane) analysis.follow(batch, lane);
+        for (std::size_t lane = 0; lane < kLanes; ++lane) analysis.follow(batch, lane);
         analysis.visit(batch, {});
         const Timeline timeline = analysis.finish();
         CHECK(timeline.packets == rest - 5);
