@@ -33,6 +33,7 @@ Selection::~Selection() = default;
 
 // Filters stay: who opens the next file of a series wants to see the same of it. Marks are of packets, which the same files have again.
 void Selection::opened() {
+    m_filtering.clear();  // its hits are rows of what was open before: nobody may ask for these while it is told of the rest
     m_packet.reset();
     m_visited.clear();
     m_visit = 0;

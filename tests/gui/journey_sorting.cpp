@@ -6,6 +6,7 @@
 #include <tests/gui/journey.hpp>
 
 #include <QHeaderView>
+#include <QThread>
 
 using namespace qps::gui;
 using namespace qps::gui::tests;
@@ -117,4 +118,25 @@ TEST_CASE("journey: packets sorted by length, by address, under a filter, and ba
         return list.rows()->isSorted();
     };
     CHECK(Journey::soon(isByInfo));
+}
+
+TEST_CASE("journey: a capture is closed while its packets are sorted under a filter", "[.journey]") {
+    Journey window({"loss_write"});
+    window.goTo("Packets");
+    PacketList& list = window.view<PacketsView>().list();
+    auto& line = *window.window.findChild<FilterLine*>();
+    line.setFocus();
+    window.type("infiniband.aeth");
+    QTest::keyClick(&line, Qt::Key_Return);
+    clickHead(list, QStringLiteral("Time"));
+    clickHead(list, QStringLiteral("Time"));
+    REQUIRE(Journey::soon([&] { return list.rows()->isSorted() && numbersOf(list).size() > 10; }));
+    // Whatever begins to sort anew before the filter was asked anew has time to.
+    QObject::connect(&window.selection(), &Selection::rangeChanged, &window.window, [] { QThread::msleep(100); });
+    window.window.action(ActionId::Close)->trigger();
+    REQUIRE(Journey::soon([&] { return list.geometryOfRows().rows == 0; }));
+    QTest::qWait(200);  // what is sorted elsewhere comes back
+    CHECK(list.geometryOfRows().rows == 0);
+    window.window.open({QString::fromStdString(sampleFile("rc_pingpong"))});
+    CHECK(Journey::soon([&] { return list.geometryOfRows().rows > 10 && list.rows()->isSorted(); }));
 }
