@@ -124,12 +124,17 @@ enum class LayerFamily : std::uint8_t {
     ipoib,
     rsockets,
     lnet,
+    ucx,
+    libfabric,
+    sdp,
     iwarp,
     // Told by the packet alone.
     management,  // more attributes of management datagrams
     omni_path,
     ultra_ethernet,
     lldp,
+    segment_routing,
+    infiniband_link,
     count_,
 };
 inline constexpr std::array<std::uint16_t, static_cast<std::size_t>(LayerFamily::count_)> kFamilyKinds{
@@ -143,12 +148,17 @@ inline constexpr std::array<std::uint16_t, static_cast<std::size_t>(LayerFamily:
     4,   // rds
     3,   // ipoib
     2,   // rsockets
-    8,   // lnet
+    15,  // lnet
+    15,  // ucx
+    12,  // libfabric
+    6,   // sdp
     17,  // iwarp
     18,  // management
-    18,  // omni_path
+    20,  // omni_path
     36,  // ultra_ethernet
     32,  // lldp
+    2,   // segment_routing
+    1,   // infiniband_link
 };
 
 // The number of a family's first kind; that of the kind behind its last.

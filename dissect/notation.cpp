@@ -11,6 +11,7 @@
 #include <dissect/ulp/iser.hpp>
 #include <dissect/ulp/iwarp.hpp>
 #include <dissect/ulp/lnet.hpp>
+#include <dissect/ulp/lustre.hpp>
 #include <dissect/ulp/nvme.hpp>
 #include <dissect/ulp/rds.hpp>
 #include <dissect/ulp/rpc_rdma.hpp>
@@ -33,7 +34,7 @@ constexpr std::uint64_t kDefaultPkey = 0xffff;
 constexpr std::uint64_t kGsiQkey = 0x80010000;
 constexpr std::uint64_t kSend = 3;  // the only method of connection management
 
-constexpr std::array kWords{
+constexpr auto kWords = std::to_array<Word>({
     Word{LayerKind::bth, "infiniband.bth.destqp", "qp"},
     Word{LayerKind::bth, "infiniband.bth.psn", "psn"},
     Word{LayerKind::bth, "infiniband.bth.a", "ackreq", Mention::set},
@@ -159,6 +160,9 @@ constexpr std::array kWords{
     Word{kind::rds_header, "rdma.rds.sport", "rds_src"},
     Word{kind::rds_header, "rdma.rds.dport", "rds_dst"},
     Word{kind::lnet_header, "lnet.msg_type", "lnet"},
+    Word{kind::lustre_body, "lustre.ptlrpc_body.pb_opc", "lustre"},
+    Word{kind::lustre_body, "lustre.ptlrpc_body.pb_type", "ptlrpc"},
+    Word{kind::lustre_body, "lustre.ptlrpc_body.pb_status", "status", Mention::unusual, 0},
     Word{kind::mpa_request, "iwarp_mpa.rev", "mpa_request_rev"},
     Word{kind::mpa_reply, "iwarp_mpa.rev", "mpa_reply_rev"},
     Word{kind::rdmap, "iwarp_rdma.opcode", "rdmap"},
@@ -283,7 +287,7 @@ constexpr std::array kWords{
     Word{LayerKind::mac_pause, "macc.pause_time", "quanta"},
     Word{LayerKind::mac_pause, "rdma.pause.time_us", "us"},
     Word{LayerKind::mac_pfc, "macc.cbfc.enbv", "priorities"},
-};
+});
 
 // Numbers as people read them in a line: names where there are names, hex where the field is hex, else plain.
 void append_word_value(std::string& out, const Field& field, const Value& value) {

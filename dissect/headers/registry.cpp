@@ -10,6 +10,7 @@
 #include <dissect/ulp/ipoib.hpp>
 #include <dissect/ulp/iser.hpp>
 #include <dissect/ulp/lnet.hpp>
+#include <dissect/ulp/lustre.hpp>
 #include <dissect/ulp/nvme.hpp>
 #include <dissect/ulp/rds.hpp>
 #include <dissect/ulp/rpc_rdma.hpp>
@@ -48,6 +49,7 @@ constexpr std::array<Header, kLayerKinds> kHeaders = [] {
     enter(table, kIpoibHeaders);
     enter(table, kRsocketsHeaders);
     enter(table, kLnetHeaders);
+    enter(table, lustre::kLustreHeaders);
     enter(table, scsi::kScsiHeaders);
     enter(table, iscsi::kIscsiHeaders);
     enter(table, iser::kIserHeaders);

@@ -1,6 +1,7 @@
 // The walk over LNet messages of o2iblnd. What an attacker could feed: numbers of pieces that are not there; what is not within
 // the message is not entered.
 #include <dissect/ulp/lnet.hpp>
+#include <dissect/ulp/lustre.hpp>
 #include <dissect/ulp/walks.hpp>
 
 #include <algorithm>
@@ -13,6 +14,7 @@ constexpr Field kMagic = named(kLnetIbFields, "lnet.ib.magic");
 constexpr Field kVersion = named(kLnetIbFields, "lnet.ib.version");
 constexpr Field kType = named(kLnetIbFields, "lnet.ib.type");
 constexpr Field kPieces = named(kLnetMemoryFields, "lnet.rdma.nfrags");
+constexpr Field kDoes = named(kLnetHeaderFields, "lnet.msg_type");
 
 void walk_memory(Walk& walk) {
     const std::uint64_t pieces = std::min<std::uint64_t>(read(slice(walk.header(), 0, walk.left()), kPieces), kMostLnetPieces);
@@ -21,13 +23,19 @@ void walk_memory(Walk& walk) {
 
 bool entered(Walk& walk, LayerKind kind) { return !enter(walk, kind, header(kind).length).empty(); }
 
+// The data of a PUT may be a message of Lustre.
+void walk_immediate(Walk& walk) {
+    const Bytes first = enter(walk, kind::lnet_header, kLnetHeader);
+    if (first.empty()) return;
+    if (static_cast<LnetMessage>(read(first, kDoes)) == LnetMessage::put) return ulp::walk_lustre(walk);
+    add_data(walk);
+}
+
 void walk_body(Walk& walk, LnetType type) {
     switch (type) {
         case LnetType::connection_request:
         case LnetType::connection_ack: static_cast<void>(entered(walk, kind::lnet_connect)); return;
-        case LnetType::immediate:
-            if (entered(walk, kind::lnet_header)) add_data(walk);
-            return;
+        case LnetType::immediate: return walk_immediate(walk);
         case LnetType::put_request:
             if (entered(walk, kind::lnet_header)) static_cast<void>(entered(walk, kind::lnet_cookie));
             return;

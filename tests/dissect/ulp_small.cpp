@@ -6,58 +6,12 @@
 #include <dissect/ulp/ulp.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/delivered.hpp>
+#include <tests/support/hinted.hpp>
 #include <tests/support/packets.hpp>
 #include <tests/support/small_ulp.hpp>
 
-#include <memory>
-
 using namespace qps::dissect;
 using namespace qps::tests;
-
-namespace {
-
-// A message in a block of exactly its size.
-class Hinted {
-public:
-    Hinted(const Octets& bytes, UlpProtocol protocol) : block_(std::make_unique<std::byte[]>(bytes.size())) {
-        std::ranges::copy(bytes, block_.get());
-        decode_message({block_.get(), bytes.size()}, {protocol, true}, packet);
-    }
-    [[nodiscard]] std::optional<std::uint64_t> number(std::string_view name, std::size_t which = 0) const {
-        for (const Layer& layer : packet.layers())
-            for (const Field& field : header(layer.kind).fields) {
-                if (field.name != name) continue;
-                const auto value = value_of(packet, layer, field);
-                if (value && which-- == 0) return value->number;
-            }
-        return std::nullopt;
-    }
-    [[nodiscard]] std::string layers() const {
-        std::string names;
-        for (const Layer& layer : packet.layers()) names += (names.empty() ? "" : " ") + std::string(header(layer.kind).name);
-        return names;
-    }
-    Packet packet;
-
-private:
-    std::unique_ptr<std::byte[]> block_;
-};
-
-Octets cut(const Octets& bytes, std::size_t length) { return {bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(length)}; }
-
-// Whatever is missing at the end: no layer leaves the message, and nothing is read that is not there.
-void cut_small_everywhere(const Octets& message, UlpProtocol protocol) {
-    for (std::size_t length = 0; length < message.size(); ++length) {
-        const Hinted hinted(cut(message, length), protocol);
-        for (const Layer& layer : hinted.packet.layers()) {
-            INFO(length << " of " << message.size() << ": " << hinted.layers());
-            CHECK(std::size_t{layer.offset} + layer.length <= length);
-            for (const Field& field : header(layer.kind).fields) static_cast<void>(value_of(hinted.packet, layer, field));
-        }
-    }
-}
-
-}  // namespace
 
 TEST_CASE("RDS: header, extensions, data") {
     WireBytes extensions;
@@ -79,7 +33,7 @@ TEST_CASE("RDS: header, extensions, data") {
     CHECK(hinted.number("rdma.rds.extension.r_key") == 0xcafe);
     CHECK(hinted.number("rdma.rds.extension.offset") == 64);
     CHECK_FALSE(hinted.number("rdma.rds.extension.version"));
-    cut_small_everywhere(cut(message, 64), UlpProtocol::rds);
+    cut_everywhere(cut(message, 64), UlpProtocol::rds);
     Octets wrong = message;
     wrong[16] ^= std::byte{1};  // the checksum is of all of it
     CHECK(Hinted(wrong, UlpProtocol::rds).layers() == "data");
@@ -103,7 +57,7 @@ TEST_CASE("IPoIB: its header, then IP as anywhere else, the transport of the pac
     CHECK(hinted.number("ipoib.type") == 0x0800);
     CHECK(hinted.number("ip.src") == 0x0a000001);
     CHECK(hinted.number("udp.dstport") == 5353);
-    cut_small_everywhere(ipoib_ipv4(17, udp_datagram(53, 5353, 20)), UlpProtocol::ipoib);
+    cut_everywhere(ipoib_ipv4(17, udp_datagram(53, 5353, 20)), UlpProtocol::ipoib);
     const Hinted roce(ipoib_ipv4(17, udp_datagram(49152, 4791, 40)), UlpProtocol::ipoib);
     CHECK_FALSE(roce.packet.has_transport());
     CHECK(roce.packet.payload.length == 4 + 20 + 8 + 40);
@@ -119,7 +73,7 @@ TEST_CASE("IPoIB: ARP with addresses of 20 bytes") {
     CHECK(hinted.number("rdma.ipoib.arp.src.qpn") == 0x123);
     CHECK(hinted.number("arp.src.proto_ipv4") == 0x0a000001);
     CHECK(hinted.number("arp.dst.proto_ipv4") == 0x0a000002);
-    cut_small_everywhere(ipoib_arp(true), UlpProtocol::ipoib);
+    cut_everywhere(ipoib_arp(true), UlpProtocol::ipoib);
 }
 
 TEST_CASE("IPoIB layers take the place of a datagram's payload, and pad and CRCs stay behind them") {
@@ -187,9 +141,9 @@ TEST_CASE("LNet: every type of message") {
     CHECK(asks.number("lnet.connparam.max_frags") == 256);
     CHECK(asks.number("lnet.connparam.max_size") == 4096);
     for (const Octets& body : {put, get, accepted, done, connect}) {
-        cut_small_everywhere(lnet_message(0xd2, body), UlpProtocol::lnet);
-        cut_small_everywhere(lnet_message(0xd4, body), UlpProtocol::lnet);
-        cut_small_everywhere(lnet_message(0xd6, body), UlpProtocol::lnet);
+        cut_everywhere(lnet_message(0xd2, body), UlpProtocol::lnet);
+        cut_everywhere(lnet_message(0xd4, body), UlpProtocol::lnet);
+        cut_everywhere(lnet_message(0xd6, body), UlpProtocol::lnet);
     }
 }
 

@@ -3,6 +3,7 @@
 #include <dissect/capture/writer.hpp>
 #include <dissect/mad/notice.hpp>
 #include <tests/parity/specimens.hpp>
+#include <tests/support/lustre.hpp>
 #include <tests/support/omni_path.hpp>
 #include <tests/support/small_ulp.hpp>
 #include <tests/support/smb_messages.hpp>
@@ -306,6 +307,16 @@ Specs lnet() {
                   lnet_message(0xd1, get)});
 }
 
+// Requests and replies of Lustre.
+Specs lustre() {
+    using namespace qps::tests;
+    const auto put = [](const LustreMessage& message, std::uint32_t portal) { return lustre_put(lustre_message(message), 1001, portal); };
+    return sends(Opcode{0x04}, Network::roce_v2_ipv4,
+                 {put({.opcode = 400}, 28), put({.type = 4713, .opcode = 400}, 4), put({.opcode = 400, .body = 152}, 28),
+                  put({.opcode = 4, .buffers = lustre_extents(77, 0x100000, 2)}, 6),
+                  put({.opcode = 3, .buffers = lustre_extents(78, 0, 1)}, 6), put({.type = 4712, .opcode = 13, .status = 5}, 4)});
+}
+
 // Native, in ERF.
 Specs ipoib() {
     using namespace qps::tests;
@@ -345,6 +356,7 @@ std::vector<Capture> write_specimens(const std::string& folder) {
             write(folder, "built_smb_direct", LinkType::ethernet, smb_direct()),
             write(folder, "built_erf", LinkType::erf, in_erf()),
             write(folder, "built_lnet", LinkType::ethernet, lnet()),
+            write(folder, "built_lustre", LinkType::ethernet, lustre()),
             write(folder, "built_ipoib", LinkType::erf, ipoib()),
             write(folder, "built_cooked", LinkType::linux_cooked, on_link(LinkType::linux_cooked, LayerKind::linux_cooked)),
             write(folder, "built_loopback", LinkType::null_loopback, on_link(LinkType::null_loopback, LayerKind::null_loopback))};

@@ -20,6 +20,7 @@ struct Capture {
 //   built_smb_direct  a dialogue of SMB Direct with SMB2
 //   built_erf       native packets in ERF records, the one form in which tshark reads them
 //   built_lnet      every message of LNet's o2iblnd
+//   built_lustre    requests and replies of Lustre above it
 //   built_ipoib     ARP and UDP over IPoIB datagrams
 //   built_cooked    behind a Linux cooked header
 //   built_loopback  behind a null header

@@ -114,6 +114,8 @@ constexpr std::array kSecretRows{
     SecretRow{"lnet.msg_dst_interface_cookie", Secret::key},
     SecretRow{"lnet.msg_dst_object_cookie", Secret::key},
     SecretRow{"lnet.msg_dst_match_bits", Secret::key},
+    SecretRow{"rdma.lustre.handle", Secret::key},
+    SecretRow{"rdma.lustre.mbits", Secret::key},
     SecretRow{"rdma.lnet.ib.srcstamp", Secret::key},
     SecretRow{"rdma.lnet.ib.dststamp", Secret::key},
     // Addresses of memory.

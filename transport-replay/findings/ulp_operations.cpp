@@ -152,8 +152,9 @@ void operation_failed(const Timeline& timeline, const Emit& emit) {
 namespace {
 
 // In IPoIB's connected mode each host sends on a connection of its own: where the capture has none of the host that was asked, it
-// cannot have the answer.
+// cannot have the answer. A server of Lustre may answer by any network that it and the client have, also by one that has no tap.
 bool answers_elsewhere(const Timeline& timeline, const Connection& connection, const UlpOperation& operation) {
+    if (operation.protocol == UlpProtocol::lnet && lnet::is_request(operation.code)) return true;
     if (operation.protocol != UlpProtocol::ipoib || connection.service == dissect::Service::ud) return false;
     const Address& asked = connection.end(other(operation.requester)).address;
     const Address& asker = connection.end(operation.requester).address;

@@ -94,6 +94,7 @@ constexpr std::array kRows{
                 .operation_name = lnet::operation_name,
                 .describe = lnet::describe,
                 .status = lnet::status,
+                .everyday = lnet::everyday,
                 .attempt = lnet::attempt},
 };
 static_assert(kRows.size() == static_cast<std::size_t>(UlpProtocol::count_));

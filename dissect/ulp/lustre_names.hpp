@@ -1,0 +1,116 @@
+// Names of what Lustre's messages say: requests, changes, services (lustre_idl.h; the last of OST and MDS are of Lustre 2.14 and
+// later).
+#pragma once
+
+#include <dissect/field.hpp>
+
+namespace qps::dissect::lustre {
+
+inline constexpr std::uint32_t kRequest = 4711, kError = 4712, kReply = 4713;
+inline constexpr std::array kTypes{ValueName{kRequest, "request"}, ValueName{kError, "error"}, ValueName{kReply, "reply"}};
+
+// Of the version of a message.
+inline constexpr std::array kServices{ValueName{1, "OBD"}, ValueName{2, "MDS"}, ValueName{3, "OST"},
+                                      ValueName{4, "DLM"}, ValueName{5, "LOG"}, ValueName{6, "MGS"}};
+
+inline constexpr std::uint32_t kOstRead = 3, kOstWrite = 4, kMdsReint = 36;
+inline constexpr std::array kOpcodes{
+    ValueName{0, "OST_REPLY"},
+    ValueName{1, "OST_GETATTR"},
+    ValueName{2, "OST_SETATTR"},
+    ValueName{3, "OST_READ"},
+    ValueName{4, "OST_WRITE"},
+    ValueName{5, "OST_CREATE"},
+    ValueName{6, "OST_DESTROY"},
+    ValueName{7, "OST_GET_INFO"},
+    ValueName{8, "OST_CONNECT"},
+    ValueName{9, "OST_DISCONNECT"},
+    ValueName{10, "OST_PUNCH"},
+    ValueName{11, "OST_OPEN"},
+    ValueName{12, "OST_CLOSE"},
+    ValueName{13, "OST_STATFS"},
+    ValueName{16, "OST_SYNC"},
+    ValueName{17, "OST_SET_INFO"},
+    ValueName{18, "OST_QUOTACHECK"},
+    ValueName{19, "OST_QUOTACTL"},
+    ValueName{20, "OST_QUOTA_ADJUST_QUNIT"},
+    ValueName{21, "OST_LADVISE"},
+    ValueName{22, "OST_FALLOCATE"},
+    ValueName{23, "OST_SEEK"},
+    ValueName{33, "MDS_GETATTR"},
+    ValueName{34, "MDS_GETATTR_NAME"},
+    ValueName{35, "MDS_CLOSE"},
+    ValueName{36, "MDS_REINT"},
+    ValueName{37, "MDS_READPAGE"},
+    ValueName{38, "MDS_CONNECT"},
+    ValueName{39, "MDS_DISCONNECT"},
+    ValueName{40, "MDS_GET_ROOT"},
+    ValueName{41, "MDS_STATFS"},
+    ValueName{42, "MDS_PIN"},
+    ValueName{43, "MDS_UNPIN"},
+    ValueName{44, "MDS_SYNC"},
+    ValueName{45, "MDS_DONE_WRITING"},
+    ValueName{46, "MDS_SET_INFO"},
+    ValueName{47, "MDS_QUOTACHECK"},
+    ValueName{48, "MDS_QUOTACTL"},
+    ValueName{49, "MDS_GETXATTR"},
+    ValueName{50, "MDS_SETXATTR"},
+    ValueName{51, "MDS_WRITEPAGE"},
+    ValueName{52, "MDS_IS_SUBDIR"},
+    ValueName{53, "MDS_GET_INFO"},
+    ValueName{54, "MDS_HSM_STATE_GET"},
+    ValueName{55, "MDS_HSM_STATE_SET"},
+    ValueName{56, "MDS_HSM_ACTION"},
+    ValueName{57, "MDS_HSM_PROGRESS"},
+    ValueName{58, "MDS_HSM_REQUEST"},
+    ValueName{59, "MDS_HSM_CT_REGISTER"},
+    ValueName{60, "MDS_HSM_CT_UNREGISTER"},
+    ValueName{61, "MDS_SWAP_LAYOUTS"},
+    ValueName{62, "MDS_RMFID"},
+    ValueName{63, "MDS_BATCH"},
+    ValueName{101, "LDLM_ENQUEUE"},
+    ValueName{102, "LDLM_CONVERT"},
+    ValueName{103, "LDLM_CANCEL"},
+    ValueName{104, "LDLM_BL_CALLBACK"},
+    ValueName{105, "LDLM_CP_CALLBACK"},
+    ValueName{106, "LDLM_GL_CALLBACK"},
+    ValueName{107, "LDLM_SET_INFO"},
+    ValueName{250, "MGS_CONNECT"},
+    ValueName{251, "MGS_DISCONNECT"},
+    ValueName{252, "MGS_EXCEPTION"},
+    ValueName{253, "MGS_TARGET_REG"},
+    ValueName{254, "MGS_TARGET_DEL"},
+    ValueName{255, "MGS_SET_INFO"},
+    ValueName{256, "MGS_CONFIG_READ"},
+    ValueName{400, "OBD_PING"},
+    ValueName{401, "OBD_LOG_CANCEL"},
+    ValueName{402, "OBD_QC_CALLBACK"},
+    ValueName{403, "OBD_IDX_READ"},
+    ValueName{501, "LLOG_ORIGIN_HANDLE_CREATE"},
+    ValueName{502, "LLOG_ORIGIN_HANDLE_NEXT_BLOCK"},
+    ValueName{503, "LLOG_ORIGIN_HANDLE_READ_HEADER"},
+    ValueName{504, "LLOG_ORIGIN_HANDLE_WRITE_REC"},
+    ValueName{505, "LLOG_ORIGIN_HANDLE_CLOSE"},
+    ValueName{506, "LLOG_ORIGIN_CONNECT"},
+    ValueName{507, "LLOG_CATINFO"},
+    ValueName{508, "LLOG_ORIGIN_HANDLE_PREV_BLOCK"},
+    ValueName{509, "LLOG_ORIGIN_HANDLE_DESTROY"},
+    ValueName{601, "QUOTA_DQACQ"},
+    ValueName{602, "QUOTA_DQREL"},
+    ValueName{700, "SEQ_QUERY"},
+    ValueName{801, "SEC_CTX_INIT"},
+    ValueName{802, "SEC_CTX_INIT_CONT"},
+    ValueName{803, "SEC_CTX_FINI"},
+    ValueName{900, "FLD_QUERY"},
+    ValueName{901, "FLD_READ"},
+    ValueName{1000, "OUT_UPDATE"},
+    ValueName{1101, "LFSCK_NOTIFY"},
+    ValueName{1102, "LFSCK_QUERY"},
+};
+
+inline constexpr std::array kChanges{
+    ValueName{1, "SETATTR"}, ValueName{2, "CREATE"},   ValueName{3, "LINK"},    ValueName{4, "UNLINK"},  ValueName{5, "RENAME"},
+    ValueName{6, "OPEN"},    ValueName{7, "SETXATTR"}, ValueName{8, "RMENTRY"}, ValueName{9, "MIGRATE"},
+};
+
+}  // namespace qps::dissect::lustre
