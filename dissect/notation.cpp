@@ -10,6 +10,7 @@
 #include <dissect/render_value.hpp>
 #include <dissect/ulp/iser.hpp>
 #include <dissect/ulp/iwarp.hpp>
+#include <dissect/ulp/libfabric.hpp>
 #include <dissect/ulp/lnet.hpp>
 #include <dissect/ulp/lustre.hpp>
 #include <dissect/ulp/nvme.hpp>
@@ -17,6 +18,7 @@
 #include <dissect/ulp/rpc_rdma.hpp>
 #include <dissect/ulp/smb_direct.hpp>
 #include <dissect/ulp/srp.hpp>
+#include <dissect/ulp/ucx.hpp>
 #include <dissect/ultra_ethernet/pds.hpp>
 #include <dissect/ultra_ethernet/ses.hpp>
 
@@ -163,6 +165,23 @@ constexpr auto kWords = std::to_array<Word>({
     Word{kind::lustre_body, "lustre.ptlrpc_body.pb_opc", "lustre"},
     Word{kind::lustre_body, "lustre.ptlrpc_body.pb_type", "ptlrpc"},
     Word{kind::lustre_body, "lustre.ptlrpc_body.pb_status", "status", Mention::unusual, 0},
+    Word{kind::ucx_ud, "rdma.ucx.am.id", "ucx"},
+    Word{kind::ucx_ud, "rdma.ucx.ud.psn", "ucx_psn"},
+    Word{kind::ucx_ud_control, "rdma.ucx.ud.type", "ucx"},
+    Word{kind::ucx_active, "rdma.ucx.am.id", "ucx"},
+    Word{kind::ucx_wireup, "rdma.ucx.wireup.type", "wireup"},
+    Word{kind::ucx_eager, "rdma.ucx.tag", "tag"},
+    Word{kind::ucx_eager_first, "rdma.ucx.tag", "tag"},
+    Word{kind::ucx_eager_sync, "rdma.ucx.tag", "tag"},
+    Word{kind::ucx_eager_sync_first, "rdma.ucx.tag", "tag"},
+    Word{kind::ucx_ready_to_send, "rdma.ucx.tag", "tag"},
+    Word{kind::ucx_ready_to_send, "rdma.ucx.size", "size"},
+    Word{kind::ofi_control, "rdma.rxm.ctrl.type", "rxm"},
+    Word{kind::ofi_operation, "rdma.rxm.op", "op"},
+    Word{kind::ofi_operation, "rdma.rxm.tag", "tag"},
+    Word{kind::rxd_base, "rdma.rxd.type", "rxd"},
+    Word{kind::rxd_base, "rdma.rxd.seq_no", "seq"},
+    Word{kind::rxd_tag, "rdma.rxd.tag", "tag"},
     Word{kind::mpa_request, "iwarp_mpa.rev", "mpa_request_rev"},
     Word{kind::mpa_reply, "iwarp_mpa.rev", "mpa_reply_rev"},
     Word{kind::rdmap, "iwarp_rdma.opcode", "rdmap"},

@@ -9,6 +9,7 @@
 #include <dissect/mad/headers.hpp>
 #include <dissect/ulp/ipoib.hpp>
 #include <dissect/ulp/iser.hpp>
+#include <dissect/ulp/libfabric.hpp>
 #include <dissect/ulp/lnet.hpp>
 #include <dissect/ulp/lustre.hpp>
 #include <dissect/ulp/nvme.hpp>
@@ -17,6 +18,7 @@
 #include <dissect/ulp/rsockets.hpp>
 #include <dissect/ulp/smb_direct.hpp>
 #include <dissect/ulp/srp.hpp>
+#include <dissect/ulp/ucx.hpp>
 #include <dissect/omni_path/management.hpp>
 #include <dissect/omni_path/packets.hpp>
 #include <dissect/ulp/iwarp.hpp>
@@ -50,6 +52,8 @@ constexpr std::array<Header, kLayerKinds> kHeaders = [] {
     enter(table, kRsocketsHeaders);
     enter(table, kLnetHeaders);
     enter(table, lustre::kLustreHeaders);
+    enter(table, ucx::kUcxHeaders);
+    enter(table, libfabric::kLibfabricHeaders);
     enter(table, scsi::kScsiHeaders);
     enter(table, iscsi::kIscsiHeaders);
     enter(table, iser::kIserHeaders);

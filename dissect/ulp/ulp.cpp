@@ -23,6 +23,10 @@ constexpr std::array kRows{
     UlpRow{UlpProtocol::ipoib, "ipoib", "IP over InfiniBand", ulp::walk_ipoib, ulp::walk_ipoib_private},
     UlpRow{UlpProtocol::rsockets, "rsockets", "rsockets", ulp::walk_rsockets, ulp::walk_rsockets_private},
     UlpRow{UlpProtocol::lnet, "lnet", "LNet", ulp::walk_lnet, ulp::walk_lnet_private},
+    UlpRow{UlpProtocol::ucx, "ucx", "UCX", ulp::walk_ucx},
+    UlpRow{UlpProtocol::ucx_datagram, "ucx-ud", "UCX datagrams", ulp::walk_ucx_datagram},
+    UlpRow{UlpProtocol::rxm, "rxm", "libfabric rxm", ulp::walk_rxm},
+    UlpRow{UlpProtocol::rxd, "rxd", "libfabric rxd", ulp::walk_rxd},
 };
 static_assert(kRows.size() == static_cast<std::size_t>(UlpProtocol::count_));
 static_assert([] {

@@ -6,7 +6,23 @@
 namespace qps::dissect {
 
 // In the order of their rows (dissect/ulp/ulp.cpp).
-enum class UlpProtocol : std::uint8_t { none, nvme, iser, srp, rpc_rdma, smb_direct, rds, ipoib, rsockets, lnet, count_ };
+enum class UlpProtocol : std::uint8_t {
+    none,
+    nvme,
+    iser,
+    srp,
+    rpc_rdma,
+    smb_direct,
+    rds,
+    ipoib,
+    rsockets,
+    lnet,
+    ucx,
+    ucx_datagram,
+    rxm,
+    rxd,
+    count_
+};
 
 // Where iWARP stands in the bytes that a TCP segment carries: who follows the stream knows, the segment does not say.
 struct IwarpPlace {

@@ -30,7 +30,8 @@ constexpr std::array kUppers{
     Upper{LayerFamily::srp, "SRP", "srp"},          Upper{LayerFamily::rpc_rdma, "RPC", "rpcordma or rpc or nfs"},
     Upper{LayerFamily::smb_direct, "SMB", "smb"},   Upper{LayerFamily::rds, "RDS", "rds"},
     Upper{LayerFamily::ipoib, "IPoIB", "ipoib"},    Upper{LayerFamily::rsockets, "rsockets", "rsockets"},
-    Upper{LayerFamily::lnet, "LNet", "lnet"},
+    Upper{LayerFamily::lnet, "LNet", "lnet"},       Upper{LayerFamily::ucx, "UCX", "rdma.ucx.am or rdma.ucx.ud"},
+    Upper{LayerFamily::libfabric, "libfabric", "rdma.rxm or rdma.rxd"}, Upper{LayerFamily::sdp, "SDP", "infiniband_sdp.bsdh"},
 };
 
 const Upper* upperOf(LayerKind kind) {

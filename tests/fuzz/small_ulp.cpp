@@ -1,4 +1,4 @@
-// RDS, IPoIB, rsockets and LNet: any message decoded with the hint that it is theirs, every field read; the machines fed with any
+// RDS, IPoIB, rsockets, LNet, UCX and libfabric: any message decoded with the hint that it is theirs, every field read; the machines fed with any
 // messages and transfers in any order; and traffic of any shape to who looks for collectives.
 //
 // The first byte chooses: a message to be decoded, a conversation, or traffic.
@@ -20,6 +20,9 @@ using namespace qps::transport;
 using qps::fuzz::Bytewise;
 
 constexpr std::array kProtocols{UlpProtocol::rds, UlpProtocol::ipoib, UlpProtocol::rsockets, UlpProtocol::lnet};
+constexpr std::array kLibraries{UlpProtocol::ucx, UlpProtocol::ucx_datagram, UlpProtocol::rxm, UlpProtocol::rxd};
+
+UlpProtocol chosen(std::uint8_t number) { return ((number & 128) != 0 ? kLibraries : kProtocols)[number % kProtocols.size()]; }
 
 std::vector<std::byte> bytes_of(std::span<const std::uint8_t> numbers) {
     std::vector<std::byte> bytes;
@@ -28,7 +31,7 @@ std::vector<std::byte> bytes_of(std::span<const std::uint8_t> numbers) {
 }
 
 void decode_one(Bytewise input) {
-    const UlpProtocol protocol = kProtocols[input.byte() % kProtocols.size()];
+    const UlpProtocol protocol = chosen(input.byte());
     const std::vector<std::byte> message = bytes_of(input.take(1 << 16));
     Packet packet;
     decode_message(message, {protocol, true}, packet);
@@ -41,7 +44,7 @@ void decode_one(Bytewise input) {
 void dialogue(Bytewise input) {
     const std::uint8_t first = input.byte();
     UlpHints hints;
-    if ((first & 4) != 0) hints.emplace(1, kProtocols[first % kProtocols.size()]);
+    if ((first & 4) != 0) hints.emplace(1, chosen(first));
     UlpTracker ulp(std::move(hints));
     Tracker tracker(false);
     std::uint64_t frame = 0;

@@ -1,4 +1,5 @@
 #include <transport-replay/ulp/iser_protocol.hpp>
+#include <transport-replay/ulp/message_libraries.hpp>
 #include <transport-replay/ulp/nvme_protocol.hpp>
 #include <transport-replay/ulp/protocols.hpp>
 #include <transport-replay/ulp/rpc_protocol.hpp>
@@ -96,6 +97,10 @@ constexpr std::array kRows{
                 .status = lnet::status,
                 .everyday = lnet::everyday,
                 .attempt = lnet::attempt},
+    ProtocolRow{.protocol = UlpProtocol::ucx, .message = message_libraries::ucx},
+    ProtocolRow{.protocol = UlpProtocol::ucx_datagram, .message = message_libraries::ucx_datagram},
+    ProtocolRow{.protocol = UlpProtocol::rxm, .message = message_libraries::rxm},
+    ProtocolRow{.protocol = UlpProtocol::rxd, .message = message_libraries::rxd},
 };
 static_assert(kRows.size() == static_cast<std::size_t>(UlpProtocol::count_));
 static_assert([] {
