@@ -1,5 +1,6 @@
 #include <dissect/build_fill.hpp>
 #include <dissect/headers/infiniband.hpp>
+#include <dissect/headers/segment_routing.hpp>
 #include <dissect/icrc.hpp>
 #include <dissect/lldp/tlvs.hpp>
 #include <dissect/omni_path/packets.hpp>
@@ -35,6 +36,7 @@ constexpr std::array kIpProtocolOf{
     NextProtocol{LayerKind::mpls, 137},
     NextProtocol{LayerKind::ipv6_hop_by_hop, 0},
     NextProtocol{LayerKind::ipv6_routing, 43},
+    NextProtocol{kind::segment_routing, 43},
     NextProtocol{LayerKind::ipv6_fragment, 44},
     NextProtocol{LayerKind::ipv6_destination, 60},
 };
@@ -109,6 +111,7 @@ private:
     void fill_header(std::size_t i) {
         const PlacedHeader& placed = headers_[i];
         const LayerKind next = kind(i + 1);
+        if (placed.spec->kind == kind::segment_routing) return fill_extension(placed, "ipv6.routing.nxt", "ipv6.routing.len", next);
         switch (placed.spec->kind) {
             case LayerKind::ethernet: return fill(placed, "eth.type", ether_type_of(next));
             case LayerKind::vlan: return fill(placed, "vlan.etype", ether_type_of(next));

@@ -1,6 +1,7 @@
 #include <dissect/headers/infiniband.hpp>
 #include <dissect/headers/internet.hpp>
 #include <dissect/headers/link.hpp>
+#include <dissect/headers/segment_routing.hpp>
 #include <dissect/lldp/dcbx.hpp>
 #include <dissect/lldp/tlvs.hpp>
 #include <dissect/mad/notice.hpp>
@@ -393,6 +394,24 @@ void append_congestion(std::string& out, const Packet& packet) {
     if (ecn == kCongestionExperienced) out += " ce";
 }
 
+// The path of SRv6, in the order in which it is travelled, with how much of it is left.
+void append_segments(std::string& out, const Packet& packet) {
+    constexpr Field kFirst = named(kSegmentRoutingFields, "rdma.srv6.destination");
+    for (const Layer& layer : packet.layers()) {
+        if (layer.kind != kind::segment_routing || layer.fault != Fault::none) continue;
+        const Bytes bytes = packet.bytes_of(layer);
+        std::string_view before = " via=";
+        const std::size_t count = (bytes.size() - kSegmentsAt) / kSegment;
+        for (std::size_t i = count; i-- > 0;) {
+            if (count - i > kShownSegments && i != 0) continue;  // the end is worth more than the middle
+            out += before;
+            append_plain(out, kFirst, Value{0, slice(bytes, kSegmentsAt + i * kSegment, kSegment)});
+            before = ">";
+        }
+        fmt::format_to(std::back_inserter(out), " left={}", read_be<std::uint8_t>(bytes, 3));
+    }
+}
+
 // Those of the packet itself.
 std::span<const Layer> own_layers(const Packet& packet) {
     const auto layers = packet.layers();
@@ -498,6 +517,7 @@ void append_line(std::string& out, const Packet& packet) {
             fmt::format_to(std::back_inserter(out), " len={}", last.length);
     }
     append_congestion(out, packet);
+    append_segments(out, packet);
     for (const Layer& layer : packet.layers()) {
         if (layer.fault == Fault::none) continue;
         fmt::format_to(std::back_inserter(out), " !{}:{}", header(layer.kind).name, info(layer.fault).name);

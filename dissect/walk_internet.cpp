@@ -1,5 +1,6 @@
 // The walk over IPv4, IPv6 and UDP, down to port 4791 or what the user says, to Ultra Ethernet and tunnels, and over TCP's header.
 #include <dissect/headers/internet.hpp>
+#include <dissect/headers/segment_routing.hpp>
 #include <dissect/roce_ports.hpp>
 #include <dissect/ultra_ethernet/ultra_ethernet.hpp>
 #include <dissect/walk.hpp>
@@ -83,6 +84,20 @@ bool is_later_fragment(Walk& walk, bool more, std::uint16_t offset) {
     return offset != 0;
 }
 
+// A routing header of that length: the path of SRv6 where its list fits, else one of whatever type. Its bytes.
+Bytes enter_routing(Walk& walk, std::size_t length) {
+    const Bytes routing = slice(walk.header(), 0, length);
+    const std::size_t end = segments_end(routing, length);
+    if (end == 0) {
+        const Bytes entered = enter(walk, LayerKind::ipv6_routing, length);
+        if (!entered.empty() && read_be<std::uint8_t>(entered, 2) == kSegmentRoutingType) mark(walk.packet, Fault::bad_length);
+        return entered;
+    }
+    const Bytes segments = enter(walk, kind::segment_routing, end);
+    if (segments.empty() || end == length) return segments;
+    return enter(walk, kind::segment_routing_tlvs, length - end).empty() ? Bytes{} : segments;
+}
+
 void walk_ipv6_extensions(Walk& walk, IpProtocol next, std::uint8_t network_layer) {
     constexpr std::size_t kFragmentLength = 8;
     constexpr std::uint16_t kMore = 1;
@@ -100,7 +115,7 @@ void walk_ipv6_extensions(Walk& walk, IpProtocol next, std::uint8_t network_laye
                 break;
             default: return walk_payload(walk, next, network_layer);
         }
-        const Bytes header = enter(walk, kind, length);
+        const Bytes header = next == IpProtocol::routing ? enter_routing(walk, length) : enter(walk, kind, length);
         if (header.empty()) return;
         if (next == IpProtocol::fragment) {  // an atomic fragment (RFC 6946) is whole
             const auto fragment = read_be<std::uint16_t>(header, 2);

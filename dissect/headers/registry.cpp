@@ -3,6 +3,7 @@
 #include <dissect/headers/infiniband.hpp>
 #include <dissect/headers/internet.hpp>
 #include <dissect/headers/link.hpp>
+#include <dissect/headers/segment_routing.hpp>
 #include <dissect/headers/tunnel.hpp>
 #include <dissect/lldp/dcbx.hpp>
 #include <dissect/lldp/tlvs.hpp>
@@ -43,6 +44,7 @@ constexpr std::array<Header, kLayerKinds> kHeaders = [] {
     enter(table, kDerivedHeaders);
     enter(table, kLinkHeaders);
     enter(table, kInternetHeaders);
+    enter(table, kSegmentRoutingHeaders);
     enter(table, kTunnelHeaders);
     enter(table, kInfinibandHeaders);
     enter(table, kMadHeaders);

@@ -170,6 +170,23 @@ PacketSpec extended() {
     return spec;
 }
 
+// On a path of SRv6: two segments, one left; and with a pad behind them.
+PacketSpec on_path(bool padded) {
+    PacketSpec spec = sample(Opcode{0x0a}, Network::roce_v2_ipv6);
+    HeaderSpec routing{kind::segment_routing};
+    set(routing, "ipv6.routing.type", 4);
+    set(routing, "ipv6.routing.segleft", 1);
+    set(routing, "ipv6.routing.srh.last_entry", 1);
+    set(routing, "ipv6.routing.srh.flags", 8);
+    routing.tail.resize(padded ? 40 : 32);
+    for (const std::size_t first : {std::size_t{0}, std::size_t{16}}) routing.tail[first] = std::byte{0xfd};
+    routing.tail[15] = std::byte{0x12};
+    routing.tail[31] = std::byte{0x34};
+    if (padded) routing.tail[32] = std::byte{4}, routing.tail[33] = std::byte{6};
+    insert_before(spec, LayerKind::udp, {routing});
+    return spec;
+}
+
 // The header of a link instead of Ethernet's.
 Specs on_link(LinkType link, LayerKind kind) {
     PacketSpec spec = sample(Opcode{0x0a}, Network::roce_v2_ipv4);
@@ -226,6 +243,8 @@ Specs tunnels() {
         set(specs.back(), "erspan.hw", 9);
     }
     specs.push_back(extended());
+    specs.push_back(on_path(false));
+    specs.push_back(on_path(true));
     specs.push_back(control(mac_pause));
     specs.push_back(control(mac_pfc));
     return specs;
