@@ -17,6 +17,7 @@
 #include <dissect/ulp/nvme.hpp>
 #include <dissect/ulp/rds.hpp>
 #include <dissect/ulp/rpc_rdma.hpp>
+#include <dissect/ulp/sdp.hpp>
 #include <dissect/ulp/smb_direct.hpp>
 #include <dissect/ulp/srp.hpp>
 #include <dissect/ulp/ucx.hpp>
@@ -183,6 +184,8 @@ constexpr auto kWords = std::to_array<Word>({
     Word{kind::rxd_base, "rdma.rxd.type", "rxd"},
     Word{kind::rxd_base, "rdma.rxd.seq_no", "seq"},
     Word{kind::rxd_tag, "rdma.rxd.tag", "tag"},
+    Word{kind::sdp_base, "infiniband_sdp.bsdh.mid", "sdp"},
+    Word{kind::sdp_base, "infiniband_sdp.bsdh.mseq", "mseq"},
     Word{kind::mpa_request, "iwarp_mpa.rev", "mpa_request_rev"},
     Word{kind::mpa_reply, "iwarp_mpa.rev", "mpa_reply_rev"},
     Word{kind::rdmap, "iwarp_rdma.opcode", "rdmap"},

@@ -17,6 +17,7 @@
 #include <dissect/ulp/rds.hpp>
 #include <dissect/ulp/rpc_rdma.hpp>
 #include <dissect/ulp/rsockets.hpp>
+#include <dissect/ulp/sdp.hpp>
 #include <dissect/ulp/smb_direct.hpp>
 #include <dissect/ulp/srp.hpp>
 #include <dissect/ulp/ucx.hpp>
@@ -56,6 +57,7 @@ constexpr std::array<Header, kLayerKinds> kHeaders = [] {
     enter(table, lustre::kLustreHeaders);
     enter(table, ucx::kUcxHeaders);
     enter(table, libfabric::kLibfabricHeaders);
+    enter(table, sdp::kSdpHeaders);
     enter(table, scsi::kScsiHeaders);
     enter(table, iscsi::kIscsiHeaders);
     enter(table, iser::kIserHeaders);

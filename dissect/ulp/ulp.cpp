@@ -27,6 +27,7 @@ constexpr std::array kRows{
     UlpRow{UlpProtocol::ucx_datagram, "ucx-ud", "UCX datagrams", ulp::walk_ucx_datagram},
     UlpRow{UlpProtocol::rxm, "rxm", "libfabric rxm", ulp::walk_rxm},
     UlpRow{UlpProtocol::rxd, "rxd", "libfabric rxd", ulp::walk_rxd},
+    UlpRow{UlpProtocol::sdp, "sdp", "SDP", ulp::walk_sdp, ulp::walk_sdp_private},
 };
 static_assert(kRows.size() == static_cast<std::size_t>(UlpProtocol::count_));
 static_assert([] {

@@ -21,6 +21,7 @@ enum class UlpProtocol : std::uint8_t {
     ucx_datagram,
     rxm,
     rxd,
+    sdp,
     count_
 };
 

@@ -21,6 +21,8 @@ void walk_ucx(Walk& walk, const UlpHint& hint);
 void walk_ucx_datagram(Walk& walk, const UlpHint& hint);
 void walk_rxm(Walk& walk, const UlpHint& hint);
 void walk_rxd(Walk& walk, const UlpHint& hint);
+void walk_sdp(Walk& walk, const UlpHint& hint);
+void walk_sdp_private(Walk& walk, const UlpHint& hint, LayerKind cm_message);
 void walk_iser(Walk& walk, const UlpHint& hint);
 void walk_iser_private(Walk& walk, const UlpHint& hint, LayerKind message);
 void walk_srp(Walk& walk, const UlpHint& hint);

@@ -3,6 +3,7 @@
 #include <transport-replay/ulp/nvme_protocol.hpp>
 #include <transport-replay/ulp/protocols.hpp>
 #include <transport-replay/ulp/rpc_protocol.hpp>
+#include <transport-replay/ulp/sdp_protocol.hpp>
 #include <transport-replay/ulp/smb_protocol.hpp>
 #include <transport-replay/ulp/srp_protocol.hpp>
 
@@ -101,6 +102,7 @@ constexpr std::array kRows{
     ProtocolRow{.protocol = UlpProtocol::ucx_datagram, .message = message_libraries::ucx_datagram},
     ProtocolRow{.protocol = UlpProtocol::rxm, .message = message_libraries::rxm},
     ProtocolRow{.protocol = UlpProtocol::rxd, .message = message_libraries::rxd},
+    ProtocolRow{.protocol = UlpProtocol::sdp, .message = sdp_protocol::likeness, .private_data = sdp_protocol::private_data},
 };
 static_assert(kRows.size() == static_cast<std::size_t>(UlpProtocol::count_));
 static_assert([] {

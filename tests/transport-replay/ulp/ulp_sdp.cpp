@@ -1,0 +1,42 @@
+// SDP recognised: by service and hello, by its messages, and not by either alone.
+#include <tests/support/catch.hpp>
+#include <tests/support/delivered.hpp>
+#include <tests/support/sdp_messages.hpp>
+#include <transport-replay/ulp/sdp_protocol.hpp>
+
+using namespace qps::dissect;
+using namespace qps::transport;
+using namespace qps::tests;
+
+TEST_CASE("SDP: a connection request with its service and its hello") {
+    CmAttempt attempt = attempt_with(sdp_hello(), sdp_hello_ack());
+    attempt.ip.reset();
+    attempt.service_id = 0x10000 + 5001;
+    CHECK(sdp_protocol::private_data(attempt));
+    Delivered dialogue;
+    dialogue.connected(attempt);
+    const UlpReport report = dialogue.finish();
+    REQUIRE(report.conversations.size() == 1);
+    CHECK(report.conversations[0].protocol == UlpProtocol::sdp);
+    CHECK(report.conversations[0].basis == UlpBasis::private_data);
+    attempt.service_id = 0x20000;
+    CHECK_FALSE(sdp_protocol::private_data(attempt));
+    attempt.service_id.reset();
+    CHECK_FALSE(sdp_protocol::private_data(attempt));
+    CmAttempt other = attempt_with(Octets(56));
+    other.service_id = 0x10000 + 5001;
+    CHECK_FALSE(sdp_protocol::private_data(other));
+}
+
+TEST_CASE("SDP: several messages as long as they say are likely, one is not enough") {
+    const auto conversations = [](int messages) {
+        Delivered dialogue;
+        for (int i = 0; i < messages; ++i) dialogue.send(End::a, sdp_message(0xff, Octets(static_cast<std::size_t>(10 + i))));
+        return dialogue.finish().conversations;
+    };
+    CHECK(conversations(3).empty());
+    const auto found = conversations(6);
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].protocol == UlpProtocol::sdp);
+    CHECK(found[0].certainty < kSure);
+}
