@@ -186,6 +186,7 @@ constexpr auto kWords = std::to_array<Word>({
     Word{kind::rxd_tag, "rdma.rxd.tag", "tag"},
     Word{kind::sdp_base, "infiniband_sdp.bsdh.mid", "sdp"},
     Word{kind::sdp_base, "infiniband_sdp.bsdh.mseq", "mseq"},
+    Word{kind::opa_psm, "opa.psm.ackpsn", "ack"},
     Word{kind::mpa_request, "iwarp_mpa.rev", "mpa_request_rev"},
     Word{kind::mpa_reply, "iwarp_mpa.rev", "mpa_reply_rev"},
     Word{kind::rdmap, "iwarp_rdma.opcode", "rdmap"},

@@ -66,6 +66,7 @@ constexpr std::array<Header, kLayerKinds> kHeaders = [] {
     enter(table, kSmbDirectHeaders);
     enter(table, kOpaPacketHeaders);
     enter(table, kOpaManagementHeaders);
+    enter(table, kOpaPsmHeaders);
     enter(table, kIwarpHeaders);
     enter(table, kPdsHeaders);
     enter(table, kSesHeaders);

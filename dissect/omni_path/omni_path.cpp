@@ -21,6 +21,7 @@ constexpr Field kOpcode = named(kOpaBthFields, "opa.bth.opcode");
 constexpr Field kPad = named(kOpaBthFields, "opa.bth.padcnt");
 constexpr Field kDestQp = named(kOpaBthFields, "opa.bth.destqp");
 constexpr Field kSourceQp = named(kOpaDethFields, "opa.deth.srcqp");
+constexpr Field kKeyVersion = named(kOpaKdethFields, "opa.kdeth.kver");
 constexpr Field kClass = named(kOpaMadFields, "opa.mad.mgmtclass");
 constexpr Field kAttribute = named(kOpaMadFields, "opa.mad.attributeid");
 constexpr Field kOpaRmppType = named(kOpaRmppFields, "opa.rmpp.rmpptype");
@@ -137,10 +138,26 @@ void walk_body(Walk& walk, Bytes bth, bool between_managers) {
     if (fault == Fault::none || fault == Fault::bad_length) add_layer(walk.packet, kind::opa_icrc, icrc, kIcrcLength, whole);
 }
 
+// An opcode of PSM2 and a key datagram header of its version behind the BTH.
+bool is_psm(Bytes bth, Bytes next) {
+    const std::uint64_t opcode = read(bth, kOpcode);
+    return opcode >= kPsmFirst && opcode <= kPsmLast && next.size() >= length_of(kind::opa_kdeth) && read(next, kKeyVersion) == kKdethVersion;
+}
+
+bool add_psm(Walk& walk) {
+    const std::size_t whole = walk.end;
+    walk.end -= kIcrcLength;
+    const bool added = !enter(walk, kind::opa_kdeth, length_of(kind::opa_kdeth)).empty() &&
+                       !enter(walk, kind::opa_psm, length_of(kind::opa_psm)).empty();
+    walk.end = whole;
+    return added;
+}
+
 void walk_opa_transport(Walk& walk) {
     const Bytes bth = enter(walk, kind::opa_bth, length_of(kind::opa_bth));
     if (bth.empty()) return;
     if (walk.left() < kIcrcLength) return mark(walk.packet, Fault::bad_length);
+    if (is_psm(bth, walk.header()) && !add_psm(walk)) return;
     bool between_managers = false;
     if (static_cast<Opcode>(read(bth, kOpcode)) == Opcode::ud_send_only) {
         const std::size_t whole = walk.end;

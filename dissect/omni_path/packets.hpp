@@ -2,7 +2,7 @@
 // header, and the headers of the transport, which have two bits and eight of the PSN that InfiniBand has not.
 #pragma once
 
-#include <dissect/headers/infiniband.hpp>
+#include <dissect/omni_path/psm.hpp>
 
 #include <array>
 
@@ -61,8 +61,17 @@ inline constexpr std::array kOpaGrhFields{
 };
 static_assert(tiles(kOpaGrhFields, 40));
 
+// Those of PSM2 stand where InfiniBand leaves opcodes to manufacturers.
+inline constexpr auto kOpaOpcodeNames = [] {
+    constexpr std::span<const ValueName> kInfiniband = named(kBthFields, "infiniband.bth.opcode").names;
+    std::array<ValueName, kPsmOpcodes.size() + kInfiniband.size()> names{};
+    std::size_t next = 0;
+    for (const ValueName& row : kPsmOpcodes) names[next++] = row;
+    for (const ValueName& row : kInfiniband) names[next++] = row;
+    return names;
+}();
 inline constexpr std::array kOpaBthFields{
-    row::hex("opa.bth.opcode", "Opcode", at(0), 8).named(named(kBthFields, "infiniband.bth.opcode").names),
+    row::hex("opa.bth.opcode", "Opcode", at(0), 8).named(kOpaOpcodeNames),
     row::flag("opa.bth.se", "Solicited event", at(1)),
     row::flag("opa.bth.m", "Migrated", at(1, 1)),
     row::decimal("opa.bth.padcnt", "Pad count", at(1, 2), 2),

@@ -50,6 +50,28 @@ namespace qps::tests {
     return spec;
 }
 
+// A packet of PSM2 with 20 bytes of data.
+[[nodiscard]] inline dissect::PacketSpec opa_psm(std::uint64_t opcode) {
+    using namespace dissect;
+    PacketSpec spec;
+    spec.link = LinkType::erf;
+    spec.headers = {{LayerKind::erf}, {kind::opa_9b}, {kind::opa_bth}, {kind::opa_kdeth}, {kind::opa_psm}};
+    spec.payload.assign(24, std::byte{0x5a});
+    set(spec, "opa.9b.lnh", 2);
+    set(spec, "opa.length", (8 + 12 + 8 + 28 + 24) / 4);
+    set(spec, "opa.bth.opcode", opcode);
+    set(spec, "opa.bth.destqp", 0x800102);
+    set(spec, "opa.kdeth.kver", 1);
+    set(spec, "opa.kdeth.sh", 1);
+    set(spec, "opa.kdeth.tid", 0x155);
+    set(spec, "opa.kdeth.offset", 0x1234);
+    set(spec, "opa.kdeth.j_key", 0x20);
+    set(spec, "opa.psm.flags", 5);
+    set(spec, "opa.psm.commidx", 0x12345);
+    set(spec, "opa.psm.ackpsn", 77);
+    return spec;
+}
+
 // The classes in which an attribute is asked for.
 [[nodiscard]] inline std::vector<dissect::ManagementClass> classes_of(const dissect::OpaAttribute& attribute) {
     const auto own = static_cast<dissect::ManagementClass>(attribute.management_class);

@@ -87,6 +87,7 @@ constexpr std::array kSecretRows{
     SecretRow{"opa.sm.lid.mkey", Secret::key},
     SecretRow{"opa.sa.smkey", Secret::key},
     SecretRow{"opa.portinfo.mkey", Secret::key},
+    SecretRow{"opa.kdeth.j_key", Secret::key},
     SecretRow{"nvme.cmd.sgl1.key", Secret::key},
     SecretRow{"iser.write_stag", Secret::key},
     SecretRow{"iser.read_stag", Secret::key},
