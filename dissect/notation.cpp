@@ -1,4 +1,5 @@
 #include <dissect/headers/infiniband.hpp>
+#include <dissect/headers/infiniband_link.hpp>
 #include <dissect/headers/internet.hpp>
 #include <dissect/headers/link.hpp>
 #include <dissect/headers/segment_routing.hpp>
@@ -187,6 +188,10 @@ constexpr auto kWords = std::to_array<Word>({
     Word{kind::sdp_base, "infiniband_sdp.bsdh.mid", "sdp"},
     Word{kind::sdp_base, "infiniband_sdp.bsdh.mseq", "mseq"},
     Word{kind::opa_psm, "opa.psm.ackpsn", "ack"},
+    Word{kind::flow_control, "infiniband_link.op", "op"},
+    Word{kind::flow_control, "infiniband_link.vl", "vl"},
+    Word{kind::flow_control, "infiniband_link.fctbs", "fctbs"},
+    Word{kind::flow_control, "infiniband_link.fccl", "fccl"},
     Word{kind::mpa_request, "iwarp_mpa.rev", "mpa_request_rev"},
     Word{kind::mpa_reply, "iwarp_mpa.rev", "mpa_reply_rev"},
     Word{kind::rdmap, "iwarp_rdma.opcode", "rdmap"},
@@ -483,6 +488,7 @@ std::string_view protocol(const Packet& packet) {
     if (find(packet, kind::opa_9b) != nullptr) return "OPA";
     if (std::ranges::any_of(packet.layers(), is_iwarp, &Layer::kind)) return "iWARP";
     if (is_ultra_ethernet(layer->kind)) return "UET";
+    if (layer->kind == kind::flow_control) return "FLOW_CONTROL";
     if (is_of(layer->kind, LayerFamily::lldp)) return layer->kind == kind::cnm ? "CNM" : "LLDP";
     switch (layer->kind) {
         case LayerKind::tcp: return "TCP";

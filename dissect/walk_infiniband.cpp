@@ -1,5 +1,6 @@
 // The walk over InfiniBand: LRH, GRH, BTH, extended headers, payload, pad, ICRC and VCRC, with both CRCs verified.
 #include <dissect/headers/infiniband.hpp>
+#include <dissect/headers/infiniband_link.hpp>
 #include <dissect/icrc.hpp>
 #include <dissect/mad/mad.hpp>
 #include <dissect/walk.hpp>
@@ -171,6 +172,8 @@ void walk_transport(Walk& walk, Encapsulation encapsulation, std::uint8_t networ
 }
 
 void walk_lrh(Walk& walk) {
+    if (is_flow_control(walk.header(), walk.left())) [[unlikely]]
+        return static_cast<void>(enter(walk, kind::flow_control, kFlowControl));
     const std::uint8_t network_layer = walk.packet.layer_count;
     const std::size_t lrh = walk.offset;
     const std::size_t whole = walk.end;

@@ -1,4 +1,5 @@
 // The walk over link layers: Ethernet, VLAN, MAC control, MPLS, ERF.
+#include <dissect/headers/infiniband_link.hpp>
 #include <dissect/lldp/lldp.hpp>
 #include <dissect/omni_path/omni_path.hpp>
 #include <dissect/walk.hpp>
@@ -109,6 +110,7 @@ void walk_erf(Walk& walk) {
     walk.end = walk.offset + read_be<std::uint16_t>(header, 14);
     if (ethernet) return walk_ethernet(walk);
     if (type == 21) return walk_lrh(walk);
+    if (type == 25 && walk.left() >= kFlowControl) return static_cast<void>(enter(walk, kind::flow_control, kFlowControl));
     if (type == 28) return walk_opa_snc(walk);
     if (type == 29) return walk_opa_9b(walk);
     add_data(walk);

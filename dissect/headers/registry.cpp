@@ -1,6 +1,7 @@
 // The header table: every layer kind's row, collected from its family.
 #include <dissect/headers/derived.hpp>
 #include <dissect/headers/infiniband.hpp>
+#include <dissect/headers/infiniband_link.hpp>
 #include <dissect/headers/internet.hpp>
 #include <dissect/headers/link.hpp>
 #include <dissect/headers/segment_routing.hpp>
@@ -46,6 +47,7 @@ constexpr std::array<Header, kLayerKinds> kHeaders = [] {
     enter(table, kLinkHeaders);
     enter(table, kInternetHeaders);
     enter(table, kSegmentRoutingHeaders);
+    enter(table, kInfinibandLinkHeaders);
     enter(table, kTunnelHeaders);
     enter(table, kInfinibandHeaders);
     enter(table, kMadHeaders);
