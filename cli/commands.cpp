@@ -241,6 +241,7 @@ constexpr std::array kCommands{
             "  qpscope conform ... --comes-back 3m --evidence packets -f html -o report.html\n"
             "  qpscope conform ... -f json -o new.json --compare old.json                        # between two firmwares\n"
             "  qpscope conform --iwarp --dut 10.77.0.11 --port 7174                              # an iWARP service: rping -s, ...\n"
+            "  qpscope conform --nvme 10.77.0.11 -i eth1                                         # an NVMe over RDMA target\n"
             "  qpscope conform --coverage\n"
             "  qpscope conform --script rsp-05.script --dut 10.77.0.11 -i eth1 --agent 10.77.0.11\n"
             "  qpscope conform --script cm-05.script --dut 127.0.0.1 --via udp -a 127.0.0.2      # without root or agent\n"

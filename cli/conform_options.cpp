@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <dissect/parse_value.hpp>
+#include <transport-replay/conformance/nvme/nvme_scripts.hpp>
 #include <transport-replay/conformance/script/expression.hpp>
 
 #include "conversation_options.hpp"
@@ -45,12 +46,27 @@ ConformVariable read_variable(const std::string& text) {
 // What `--iwarp` heeds; all other options are about frames and scripts, which it has not.
 constexpr std::string_view kOfIwarp = " --iwarp --dut --port --patience --profile --only --fail-on --compare --all --format --output --quiet ";
 
+// What `--nvme` passes over: scripts of others, agents, and what says again whom to test.
+constexpr std::string_view kNotOfNvme = " --dut --iwarp --script --script-of --filter --set --agent --agent-secret --coverage ";
+constexpr std::string_view kOfNvmeAlone = " --nqn --host-nqn ";
+
+// An NVMe qualified name, as far as a Connect has room for it (Base 4.5).
+std::string read_name(const std::string& text) {
+    if (text.empty() || text.size() > transport::conformance::nvme::kMostNqn) refuse(fmt::format("invalid NVMe qualified name '{}': expected 1 to {} bytes", text, transport::conformance::nvme::kMostNqn));
+    return text;
+}
+
 }  // namespace
 
-void refuse_beside_iwarp(const CLI::App& app) {
-    for (const CLI::Option* option : app.get_options())
-        if (option->count() != 0 && !option->get_lnames().empty() && !kOfIwarp.contains(fmt::format(" --{} ", option->get_lnames().front())))
-            refuse(fmt::format("--iwarp takes no --{}", option->get_lnames().front()));
+void refuse_beside_other_suites(const CLI::App& app, const ConformOptions& options) {
+    for (const CLI::Option* option : app.get_options()) {
+        if (option->count() == 0 || option->get_lnames().empty()) continue;
+        const std::string& name = option->get_lnames().front();
+        const auto is_among = [&](std::string_view names) { return names.contains(fmt::format(" --{} ", name)); };
+        if (options.nvme && is_among(kNotOfNvme)) refuse(fmt::format("--nvme takes no --{}", name));
+        if (options.iwarp && !is_among(kOfIwarp)) refuse(fmt::format("--iwarp takes no --{}", name));
+        if (!options.nvme && is_among(kOfNvmeAlone)) refuse(fmt::format("--{} is of --nvme", name));
+    }
 }
 
 void add_conform_options(CLI::App& app, ConformOptions& options) {
@@ -73,7 +89,15 @@ void add_conform_options(CLI::App& app, ConformOptions& options) {
     add("--agent-secret", "FILE", "Secret shared with the agent, in a file that only you can read",
         [&options](const std::string& text) { options.agent_secret = read_secret_file(text); });
     app.add_flag("--iwarp", options.iwarp, "Test an iWARP service of the device at --port, over TCP");
-    add("--port", "NUMBER", "rdma_cm port of the device, for --iwarp and for scripts that connect through it",
+    add("--nvme", "ADDRESS", "Test the NVMe over RDMA target of this device, as its host", [&options](const std::string& text) {
+        options.device = read_address(text);
+        if (!options.device) refuse(fmt::format("invalid IP address '{}'", text));
+        options.nvme = true;
+    });
+    add("--nqn", "NAME", "Subsystem to connect to, with --nvme (default: discovery)",
+        [&options](const std::string& text) { options.subsystem = read_name(text); });
+    add("--host-nqn", "NAME", "Name to connect under, with --nvme", [&options](const std::string& text) { options.host = read_name(text); });
+    add("--port", "NUMBER", "rdma_cm port of the device, for --iwarp, --nvme (default: 4420) and for scripts that connect through it",
         [&options](const std::string& text) { options.port = read_port(text); });
     const auto add_time = [&](const std::string& names, std::optional<dissect::Duration>& target, const std::string& meaning) {
         add(names, "TIME", meaning, [&target](const std::string& text) {
@@ -82,7 +106,7 @@ void add_conform_options(CLI::App& app, ConformOptions& options) {
             target = *time;
         });
     };
-    add_time("--patience", options.patience, "Wait this long for an expected packet (default: 500ms; with --iwarp, for an answer: 2s)");
+    add_time("--patience", options.patience, "Wait this long for an expected packet (default: 500ms; with --iwarp, for an answer: 2s; with --nvme: 4s)");
     add_time("--comes-back", options.comes_back, "Wait this long for a device that crashed (default: 30s)");
     app.add_option_function<std::vector<std::string>>(
            "--set",

@@ -33,11 +33,14 @@ struct ConformOptions {
     bool list = false;
     bool coverage = false;
     bool iwarp = false;     // the suite of iWARP, over TCP
+    bool nvme = false;      // that of NVMe over RDMA, as its host
+    std::string subsystem;  // its name; empty: discovery
+    std::string host;       // ours; empty: one that is always the same
     std::string script_of;  // a capture
 };
 
 void add_conform_options(CLI::App& app, ConformOptions& options);
-// With --iwarp: throws for the first option that it would pass over.
-void refuse_beside_iwarp(const CLI::App& app);
+// With --iwarp or --nvme: throws for the first option that it would pass over.
+void refuse_beside_other_suites(const CLI::App& app, const ConformOptions& options);
 
 }  // namespace qps::cli

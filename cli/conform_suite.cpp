@@ -1,5 +1,6 @@
-// `conform` without a script: every active check against a device, who decides which check, and which scripts there are.
+// `conform` without a script, or as host of an NVMe target (--nvme): every active check against a device, who decides which check, and which scripts there are.
 #include <transport-replay/checks/report/counts.hpp>
+#include <transport-replay/conformance/nvme/nvme_scripts.hpp>
 #include <transport-replay/conformance/suite/builtin_scripts.hpp>
 #include <transport-replay/conformance/suite/coverage.hpp>
 #include <transport-replay/conformance/suite/suite_program.hpp>
@@ -25,7 +26,15 @@ using transport::duration_text;
 
 namespace {
 
+nvme::Names names_of(const ConformOptions& conform) {
+    nvme::Names names;
+    if (!conform.subsystem.empty()) names.subsystem = conform.subsystem;
+    if (!conform.host.empty()) names.host = conform.host;
+    return names;
+}
+
 std::expected<std::vector<script::Script>, Failure> builtin(const Options& options) {
+    if (options.conform.nvme) return nvme::scripts(names_of(options.conform));
     auto scripts = parse_builtin_scripts(defined_names(options.conform));
     if (!scripts) return std::unexpected(Failure{ExitCode::usage, explain(scripts.error())});
     return std::move(*scripts);
@@ -89,6 +98,28 @@ SuiteProgramSettings settings_of(const Options& options, const Measures& measure
     return settings;
 }
 
+// A check that was not asked, or is undecided, is no pass.
+ExitCode say_undecided(const Report& report, const VerdictCounts& counts, bool quiet) {
+    const std::uint64_t open = counts[Verdict::not_applicable] + counts[Verdict::inconclusive];
+    if (open == 0) return ExitCode::done;
+    if (!quiet)
+        say("qpscope: {} of {} {} a verdict; {} had nothing to examine or are undecided (judge a capture of a host at work with qpscope check)\n",
+            counts.all() - open, transport::counted(counts.all(), "check"), counts.all() == 1 ? "has" : "have", open);
+    const bool asked = std::ranges::none_of(report.results, [](const CheckResult& result) {
+        return result.check->active() && (result.verdict == Verdict::inconclusive || result.verdict == Verdict::not_applicable);
+    });
+    return asked ? ExitCode::done : ExitCode::unjudged;
+}
+
+// "10.0.0.1, port 4420, cannot be tested as an NVMe over RDMA target: the connection to port 4420 is rejected, reason 8 (Invalid service ID)".
+std::string words_on_silence(const Options& options, std::string_view silence) {
+    constexpr std::string_view kLine = "alive:";
+    if (silence.starts_with(kLine)) silence.remove_prefix(std::min(silence.find(": ") + 2, silence.size()));  // the place in a script of ours
+    const auto settings = stage_settings(options);
+    return fmt::format("{}, port {}, cannot be tested as an NVMe over RDMA target: {}", transport::text(settings.device),
+                       static_cast<std::uint16_t>(settings.port.value_or(transport::live::IpPort{})), silence);
+}
+
 // A check that could not be asked is no pass.
 ExitCode say_unasked(const Report& report, const VerdictCounts& counts, bool quiet) {
     const auto unasked = std::ranges::count(report.results, stage::kNoAgent, &CheckResult::reason);
@@ -106,9 +137,10 @@ void append_coverage(std::string& out, const std::vector<CoverageRow>& rows) {
     for (const CoverageRow& row : rows) {
         std::string by = joined(row.scripts, ", ");
         if (row.probed) by = "--iwarp";
+        if (row.probed_nvme) by = "--nvme";
         if (row.passive) by += by.empty() ? "a capture" : ", a capture";
         if (by.empty()) by = row.check->exempt.empty() ? "not checked" : fmt::format("not checked: {}", row.check->exempt);
-        const bool played = row.probed || !row.scripts.empty();
+        const bool played = row.probed || row.probed_nvme || !row.scripts.empty();
         ++counts[row.passive ? (played ? 2 : 1) : played ? 0 : 3];
         append_wrapped(out, fmt::format("{:<{}}", row.check->id, kIndent), kIndent, fmt::format("{}; {}", by, row.check->stimulus));
     }
@@ -127,7 +159,7 @@ void append_coverage_json(std::string& out, const std::vector<CoverageRow>& rows
         document.add("looks_at", row.check->stimulus);
         document.add_texts("scripts", row.scripts);
         document.add("passive", row.passive);
-        document.add("probed", row.probed);
+        document.add("probed", row.probed || row.probed_nvme);
         document.add("exempt", row.check->exempt.empty() ? std::nullopt : std::optional(row.check->exempt));
         document.close();
     }
@@ -149,12 +181,18 @@ ExitCode run_suite(const Options& options) {
     if (!output.ok()) return finish(output);
     Watching watching(options);
     auto settings = settings_of(options, *measures, *scripts);
+    const script::Script life = nvme::sign_of_life(names_of(options.conform));
+    if (options.conform.nvme) {
+        settings.suite.belongs = is_of_storage;
+        settings.suite.sign_of_life = &life;
+    }
     settings.suite.on_event = [&](const SuiteEvent& event) { watching.see(event); };
     auto made = make_suite_program(std::move(settings));
     if (!made) return fail({ExitCode::unreadable, made.error()});
     const dissect::Instant begun = SteadyTime().now();
     const ExitCode acted = act(options, made->program);
     ExitCode code = worse(acted, watching.code());
+    if (options.conform.nvme && !made->suite->silence().empty()) return fail({ExitCode::unreadable, words_on_silence(options, made->suite->silence())});
     Report report = made->suite->take_report();
     std::vector<ReportFact> facts = provenance(options, begun);
     report.facts.insert(report.facts.begin(), std::make_move_iterator(facts.begin()), std::make_move_iterator(facts.end()));
@@ -162,7 +200,7 @@ ExitCode run_suite(const Options& options) {
     // Nothing was asked of anybody: the wire could not be opened, say.
     if (acted != ExitCode::done && counts[Verdict::not_applicable] == report.results.size()) return code;
     code = worse(code, write_report(options, report, *measures, output));
-    code = worse(code, say_unasked(report, counts, options.quiet));
+    code = worse(code, options.conform.nvme ? say_undecided(report, counts, options.quiet) : say_unasked(report, counts, options.quiet));
     if (watching.died() && options.check.fail_on) code = worse(code, ExitCode::findings);
     if (made->suite->lost() && counts[Verdict::pass] + counts[Verdict::fail] == 0) code = worse(code, ExitCode::unreadable);
     return worse(code, finish(output));

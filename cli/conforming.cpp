@@ -1,6 +1,7 @@
 #include "conforming.hpp"
 
 #include <transport-replay/conformance/agent/protocol.hpp>
+#include <transport-replay/conformance/nvme/nvme_scripts.hpp>
 
 #include "message.hpp"
 #include "verdicts.hpp"
@@ -19,6 +20,10 @@ std::vector<std::string> defined_names(const ConformOptions& options) {
 stage::StageSettings stage_settings(const Options& options) {
     const ConformOptions& conform = options.conform;
     stage::StageSettings settings{.device = *conform.device, .roce_v1 = options.live.roce_v1};
+    if (conform.nvme) {
+        settings.patience = nvme::kPatience;
+        settings.port = transport::live::IpPort{nvme::kUsualPort};
+    }
     settings.patience = conform.patience.value_or(settings.patience);
     settings.seed = options.live.seed.value_or(settings.seed);
     if (conform.port) settings.port = transport::live::IpPort{*conform.port};

@@ -273,7 +273,7 @@ struct OptionGroup {
 constexpr std::array kOptionGroups{
     OptionGroup{"Recorded connection", " --as --connection --connect --port --map-key --map-address --patience ", " replay "},
     OptionGroup{"Packets", " --expect --within --count --from --frame ", " send "},
-    OptionGroup{"Device under test", " --dut --agent --agent-secret --iwarp --port --patience --comes-back ", " conform "},
+    OptionGroup{"Device under test", " --dut --agent --agent-secret --iwarp --nvme --nqn --host-nqn --port --patience --comes-back ", " conform "},
     OptionGroup{"Scripts", " --script --script-of --filter --set --list --coverage ", " conform "},
     OptionGroup{"Traffic", " --port --count --size --depth --clients --connections --ack-timeout --retry --rnr-retry --min-rnr-timer --no-verify --seconds "
                 "--unsignaled --only ",
@@ -314,7 +314,7 @@ void add_command(CLI::App& app, const Command& command, Options& options, const 
     sub->footer(fmt::format("{}Examples:\n{}", command.takes.program ? program_list() + "\n" : "", command.examples));
     sub->callback([&chosen, &command, &options, sub] {
         chosen = &command;
-        if (options.conform.iwarp) refuse_beside_iwarp(*sub);
+        if (command.takes.conform) refuse_beside_other_suites(*sub, options.conform);
     });
     if (command.takes.followed) add_followed_connection(*sub, options);
     if (command.takes.captures) add_capture_options(*sub, options);

@@ -9,7 +9,7 @@
 using namespace qps::transport::conformance;
 
 TEST_CASE("the catalogue has every check of every family, numbered without holes") {
-    constexpr std::array<std::size_t, kFamilies.size()> kCounts{3, 26, 55, 35, 28, 10, 7, 26, 15, 27, 50};
+    constexpr std::array<std::size_t, kFamilies.size()> kCounts{3, 26, 55, 35, 28, 10, 7, 26, 15, 27, 86};
     std::array<std::size_t, kFamilies.size()> found{};
     std::size_t last_family = 0;
     for (const CheckRow& row : checks()) {

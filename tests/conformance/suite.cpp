@@ -90,8 +90,9 @@ TEST_CASE("every check of the catalogue is decided by a script or a capture, or 
     for (const CoverageRow& row : covered) {
         INFO(row.check->id);
         CHECK(row.accounted_for());
-        if (row.check->active() && !row.check->passive() && row.check->exempt.empty()) CHECK((row.probed || !row.scripts.empty()));
+        if (row.check->active() && !row.check->passive() && row.check->exempt.empty()) CHECK((row.probed || row.probed_nvme || !row.scripts.empty()));
         if (row.probed) CHECK((is_of_iwarp(row.check->family) && row.check->active() && row.scripts.empty()));
+        if (row.probed_nvme) CHECK((is_of_storage(row.check->family) && row.check->active() && row.scripts.empty()));
         if (!row.scripts.empty()) CHECK(row.check->active());
         CHECK(row.passive == is_decided_passively(*row.check));
     }

@@ -1,4 +1,5 @@
 #include <dissect/notation.hpp>
+#include <dissect/parse_value.hpp>
 #include <transport-replay/conformance/script/packet_words.hpp>
 #include <transport-replay/conformance/script/script_error.hpp>
 
@@ -101,6 +102,17 @@ std::optional<FoundField> find_field(const std::vector<LayerKind>& kinds, std::s
         if (const Field* field = field_named(kind, key)) return FoundField{kind, field};
     for (const LayerKind kind : kBelow)
         if (const Field* field = field_named(kind, key)) return FoundField{kind, field};
+    return std::nullopt;
+}
+
+// le8@3, le16@14, le32@0, le64@8: bits, and where in the payload.
+std::optional<PayloadNumber> payload_number(std::string_view key) {
+    const std::size_t at = key.find('@');
+    if (!key.starts_with("le") || at == std::string_view::npos) return std::nullopt;
+    const auto offset = parse_decimal(key.substr(at + 1), kMaxPayloadOffset);
+    if (!offset) return std::nullopt;
+    for (const unsigned bytes : {1U, 2U, 4U, 8U})
+        if (key.substr(2, at - 2) == std::to_string(bytes * 8)) return PayloadNumber{static_cast<std::uint16_t>(*offset), static_cast<std::uint8_t>(bytes)};
     return std::nullopt;
 }
 
@@ -214,7 +226,15 @@ std::expected<PacketWord, WordError> parse_word(const Token& token, Purpose purp
     const std::string_view key = std::string_view(token.text).substr(0, equals);
     const std::size_t value_at = std::min(equals + 1, token.text.size());
     const auto special = std::ranges::find(kSpecials, key, &SpecialRow::name);
-    if (special != kSpecials.end()) {
+    if (const auto number = payload_number(key)) {
+        if (purpose == Purpose::inject) return wrong(token, fmt::format("\"{}\" applies to expected packets only: send data=HEX", key));
+        if (equals == token.text.size()) return wrong(token, fmt::format("\"{}\" needs a value: {}=...", key, key));
+        auto pattern = parse_pattern(token, value_at, nullptr);
+        if (!pattern) return std::unexpected(pattern.error());
+        word.special = Special::number;
+        word.number = *number;
+        word.pattern = std::move(*pattern);
+    } else if (special != kSpecials.end()) {
         if (auto parsed = parse_special(*special, token, equals == token.text.size() ? equals : value_at, purpose, kinds, word); !parsed)
             return std::unexpected(parsed.error());
     } else {
@@ -244,10 +264,11 @@ std::expected<Binding, WordError> parse_binding(const Token& token, std::size_t 
     const std::string_view key = std::string_view(token.text).substr(at + 2);
     if (purpose == Purpose::inject) return wrong(token, "values can be taken from expected packets only");
     if (!is_name(variable)) return wrong(token, 0, at, fmt::format("invalid variable name '{}'", variable));
+    if (const auto number = payload_number(key)) return Binding{.variable = std::string(variable), .kind = {}, .field = nullptr, .number = *number};
     const auto found = find_field(kinds, key);
     if (!found)
         return wrong(token, at + 2, key.size(), fmt::format("unknown field '{}' of this packet", key), nearest(key, keys_of(kinds)));
-    return Binding{std::string(variable), found->kind, found->field};
+    return Binding{.variable = std::string(variable), .kind = found->kind, .field = found->field, .number = {}};
 }
 
 }  // namespace

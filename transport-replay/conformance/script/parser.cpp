@@ -15,6 +15,8 @@ constexpr std::array kGiven{
     GivenName{"us.ip", "ours"},
     GivenName{"gsi.comm", "our communication ID of the last message we sent"},
     GivenName{"gsi.tid", "its transaction ID"},
+    GivenName{"gsi.qpn", "the queue pair number of a REQ that names none"},
+    GivenName{"gsi.psn", "the starting PSN of a REQ that names none"},
     GivenName{"patience", "how long a line waits that says nothing else"},
     GivenName{"port", "where the device listens, of the option --port; 0 where it was not said"},
     GivenName{"seed", "of all that is drawn"},
@@ -178,7 +180,8 @@ std::expected<Settings, ScriptError> Parsing::settings(std::size_t first, std::s
             // A number, or with variables or parentheses in it; anything else is a word.
             const bool computed = choice.text.find_first_of("$(") != std::string::npos;
             const bool plain =
-                !choice.text.empty() && choice.text.front() >= '0' && choice.text.front() <= '9' && parse_expression(choice.text);
+                setting.key != "private" && !choice.text.empty() && choice.text.front() >= '0' && choice.text.front() <= '9' &&
+                parse_expression(choice.text);
             if (computed || plain) {
                 auto value = expression(token, from, to - from);
                 if (!value) return std::unexpected(value.error());
@@ -280,6 +283,8 @@ Parsed Parsing::close() {
         repeat->body = std::move(block.body);
     } else if (auto* each = std::get_if<ForEach>(&block.statement.body)) {
         each->body = std::move(block.body);
+    } else if (auto* given = std::get_if<GivenThat>(&block.statement.body)) {
+        given->body = std::move(block.body);
     } else if (auto* condition = std::get_if<If>(&block.statement.body)) {
         (block.second ? condition->otherwise : condition->then) = std::move(block.body);
     }

@@ -61,7 +61,15 @@ enum class Special : std::uint8_t {
     ecn,
     ttl,
     dscp,
+    number,  // of the payload: PayloadNumber
 };
+
+// A number in the payload, least significant byte first; of a message of communication management: in its private data.
+struct PayloadNumber {
+    std::uint16_t offset = 0;
+    std::uint8_t bytes = 0;
+};
+inline constexpr std::size_t kMaxPayloadOffset = 4096;  // a packet has no more
 
 struct PacketWord {
     std::string text;   // as it was written
@@ -69,12 +77,14 @@ struct PacketWord {
     dissect::LayerKind kind{};
     const dissect::Field* field = nullptr;  // also of flip; of the tables, which outlive everything
     Pattern pattern{};                      // `data`: one choice of bytes
+    PayloadNumber number{};                 // of Special::number
 };
 
 struct Binding {
     std::string variable;
     dissect::LayerKind kind{};
-    const dissect::Field* field = nullptr;
+    const dissect::Field* field = nullptr;  // none: a number of the payload
+    PayloadNumber number{};
 };
 
 struct PacketLine {
@@ -154,6 +164,11 @@ struct ForEach {
     std::vector<Expression> values;
     Block body;
 };
+// What belongs to the rule of another check: where the device fails in there, nothing is said of this one.
+struct GivenThat {
+    std::string check;
+    Block body;
+};
 struct If {
     Expression condition;
     Block then;
@@ -209,7 +224,7 @@ struct AgentLine {
     Window window{};         // of completions, states and events
 };
 
-using Body = std::variant<Let, MakeQp, Release, Inject, Expect, Nothing, Allow, Either, Repeat, ForEach, If, Require, Assert, Fail, Wait,
+using Body = std::variant<Let, MakeQp, Release, Inject, Expect, Nothing, Allow, Either, Repeat, ForEach, GivenThat, If, Require, Assert, Fail, Wait,
                           Mark, Alive, AgentLine>;
 
 struct Statement {

@@ -216,6 +216,13 @@ Parsed take_if(Parsing& at) {
     return at.open(If{std::move(*condition), {}, {}});
 }
 
+Parsed take_given(Parsing& at) {
+    const auto check = token_in_place(at, 1, "check id, such as NVME-52");
+    if (!check) return std::unexpected(check.error());
+    if (auto behind = nothing_behind(at, 2); !behind) return behind;
+    return at.open(GivenThat{check->text, {}});
+}
+
 Parsed take_branch(Parsing& at) {
     if (auto behind = nothing_behind(at, 1); !behind) return behind;
     return at.next_branch();
@@ -300,9 +307,10 @@ constexpr std::array kRows{
     KeywordRow{"or", "the next of them", take_branch},
     KeywordRow{"repeat", "lines so many times", take_repeat},
     KeywordRow{"for", "lines once for each value", take_for},
+    KeywordRow{"given", "lines of another check's rule: where they fail, this one is blocked by it", take_given},
     KeywordRow{"if", "lines where an expression is not 0", take_if},
     KeywordRow{"else", "lines where it is", take_branch},
-    KeywordRow{"end", "of either, repeat, for, if", take_end},
+    KeywordRow{"end", "of either, repeat, for, given, if", take_end},
     KeywordRow{"require", "else the script is not applicable", take_require},
     KeywordRow{"assert", "else the device fails", take_assert},
     KeywordRow{"fail", "the device fails here", take_fail},

@@ -49,6 +49,8 @@ struct Scale {
     bool wraps = false;  // 24 bits
 };
 
+std::string number_place(const script::PayloadNumber& number) { return fmt::format("le{}@{}", number.bytes * 8, number.offset); }
+
 class Comparison {
 public:
     Comparison(const PacketLine& line, const Packet& packet, const Comparing& with)
@@ -65,6 +67,8 @@ public:
         }
         if (line_.attribute != nullptr && !compare_attribute()) return std::move(found_);
         compare_ends();
+        for (const script::Binding& binding : line_.bindings)
+            if (binding.field == nullptr && !number_in(packet_, binding.number)) differ(binding.variable, number_place(binding.number), "no such bytes");
         for (const PacketWord& word : line_.words) {
             if (word.special == Special::none) compare_field(word);
             else compare_special(word);
@@ -237,6 +241,12 @@ private:
                     differ(key, hex_text(word.pattern.choices.front().bytes), hex_text(came));
                 return;
             }
+            case Special::number: {
+                const auto came = number_in(packet_, word.number);
+                if (!came || !holds(word.pattern, *came, {}))
+                    differ(number_place(word.number), expected_text(word, {}), came ? fmt::format("0x{:x}", *came) : "no such bytes");
+                return;
+            }
             case Special::ttl:
             case Special::dscp:
             case Special::ecn: {
@@ -282,6 +292,17 @@ private:
 std::optional<Value> value_of(const Packet& packet, LayerKind kind, const Field& field) {
     const Layer* layer = find(packet, kind);
     return layer == nullptr ? std::nullopt : dissect::value_of(packet, *layer, field);
+}
+
+// What a message of communication management carries is its private data.
+std::optional<std::uint64_t> number_in(const Packet& packet, const script::PayloadNumber& number) {
+    Bytes carried = packet.payload_bytes();
+    for (const Layer& layer : packet.layers())
+        for (const Field& field : header(layer.kind).fields)
+            if (layer.kind != LayerKind::cm_ip_private && header(layer.kind).name.starts_with("infiniband.cm.") && field.name.ends_with(".private"))
+                if (const auto value = dissect::value_of(packet, layer, field)) carried = value->bytes;
+    if (carried.size() < std::size_t{number.offset} + number.bytes) return std::nullopt;
+    return read_bits_le(carried, std::size_t{number.offset} * 8, number.bytes * 8U);
 }
 
 std::expected<std::vector<Difference>, std::string> compare(const PacketLine& line, const Packet& packet, const Comparing& with) {

@@ -28,6 +28,9 @@ struct Comparing {
 // What the packet says of a binding's field; nothing where it has none.
 [[nodiscard]] std::optional<dissect::Value> value_of(const dissect::Packet& packet, dissect::LayerKind kind, const dissect::Field& field);
 
+// The same of a number in the payload, or in the private data.
+[[nodiscard]] std::optional<std::uint64_t> number_in(const dissect::Packet& packet, const script::PayloadNumber& number);
+
 // A packet as `packets` prints it, with its PSN as the script counts it: "RC_ACKNOWLEDGE qp=17 psn=4711 (+2) msn=1".
 [[nodiscard]] std::string line_of(const dissect::Packet& packet, const ScriptQp& qp, Sender sender);
 

@@ -111,7 +111,7 @@ private:
             if (!choice.bytes_of.empty() && !named)
                 return std::unexpected(fmt::format("\"{}\": ${} is not a string of bytes", word.text, choice.bytes_of));
             fits = set(*header_spec, field.name, named ? Bytes(*named) : Bytes(choice.bytes));
-            private_said_ = private_said_ || field.name.ends_with(".private");
+            private_said_ = private_said_ || (field.name.ends_with(".private") && word.kind != LayerKind::cm_ip_private);
         } else {
             auto value = number(word);
             if (!value) return std::unexpected(value.error());
@@ -131,8 +131,7 @@ private:
             if (word.special == Special::ttl || word.special == Special::dscp || word.special == Special::ecn)
                 if (auto done = set_network_word(word); !done) return done;
         }
-        if (ip_cm_ && !private_said_) put_ip_cm();
-        return {};
+        return ip_cm_ && !private_said_ ? put_ip_cm() : Done{};
     }
 
     // What IPv4, IPv6 and a GRH call otherwise.
@@ -163,11 +162,17 @@ private:
     }
 
     // The header of the IP CM service stands in front of the private data of a REQ or a SIDR_REQ.
-    void put_ip_cm() {
-        std::vector<std::byte> bytes(kIpCmHeaderLength);
+    Done put_ip_cm() {
+        std::size_t length = kIpCmHeaderLength;  // and what the consumer has to say
+        for (const FieldSetting& setting : ip_cm_->settings)
+            if (setting.field->width == kToEnd) length = std::max(length, kIpCmHeaderLength + setting.bytes.size());
+        std::vector<std::byte> bytes(length);
         for (const FieldSetting& setting : ip_cm_->settings) set_value(bytes, *setting.field, {setting.number, setting.bytes});
-        set(spec_, line_.attribute->data == LayerKind::cm_req ? "infiniband.cm.req.private" : "infiniband.cm.sidr_req.private",
-            Bytes(bytes));
+        const bool request = line_.attribute->data == LayerKind::cm_req;
+        if (request || line_.attribute->data == LayerKind::cm_sidr_req)
+            if (!set(spec_, request ? "infiniband.cm.req.private" : "infiniband.cm.sidr_req.private", Bytes(bytes)))
+                return std::unexpected(fmt::format("private data of {} bytes has no room", bytes.size() - kIpCmHeaderLength));
+        return {};
     }
 
     Done set_payload() {

@@ -65,6 +65,8 @@ void Run::note_sent(ScriptQp& qp, const MadePacket& made) {
     if (qp.management) {
         variables_.set("gsi.comm", management_.our_comm);
         variables_.set("gsi.tid", management_.our_tid);
+        variables_.set("gsi.qpn", std::to_underlying(management_.local_qp));
+        variables_.set("gsi.psn", management_.start_psn.value());
         return;
     }
     if (!packet.has_transport()) return;
@@ -194,11 +196,16 @@ void Run::note_received(ScriptQp& qp, const Packet& packet) {
 void Run::accept(const script::Expect& line, ScriptQp& qp) {
     const live::ClaimedFrame& frame = qp.arrived.front();
     const Packet packet = decoded(frame.bytes);
-    for (const script::Binding& binding : line.packet.bindings)
+    for (const script::Binding& binding : line.packet.bindings) {
+        if (binding.field == nullptr) {
+            if (const auto value = stage::number_in(packet, binding.number)) variables_.set(binding.variable, *value);
+            continue;
+        }
         if (const auto value = stage::value_of(packet, binding.kind, *binding.field)) {
             variables_.set(binding.variable, value->number);
             if (!value->bytes.empty()) variables_.set_bytes(binding.variable, value->bytes);
         }
+    }
     note_received(qp, packet);
     // A response that begins in the middle of the pattern goes on from there.
     const auto from = std::ranges::find(line.packet.words, script::Special::from, &script::PacketWord::special);

@@ -26,6 +26,12 @@ Step Run::play(const script::ForEach& line) {
     return Step::next;
 }
 
+Step Run::play(const script::GivenThat& line) {
+    enter(line.body, nullptr, nullptr, 1);
+    if (!line.body.empty()) cursors_.back().given = &line;
+    return Step::next;
+}
+
 Step Run::play(const script::If& line) {
     const auto condition = number(line.condition);
     if (!condition) return Step::ended;

@@ -21,6 +21,7 @@ struct Cursor {
     std::size_t next = 0;
     const script::Repeat* repeat = nullptr;
     const script::ForEach* each = nullptr;
+    const script::GivenThat* given = nullptr;
     std::uint64_t round = 0;
     std::uint64_t rounds = 1;
 };
@@ -48,6 +49,7 @@ struct Waits {
     std::optional<dissect::Instant> at{};
     std::optional<dissect::Instant> until{};
     dissect::Psn psn{};
+    std::vector<std::byte> request{};  // of a connection: it may have to go out again
     std::string others{};  // events that came in place of the wanted one
 };
 
@@ -143,6 +145,7 @@ private:
     Step play(const script::Let& line);
     Step play(const script::Repeat& line);
     Step play(const script::ForEach& line);
+    Step play(const script::GivenThat& line);
     Step play(const script::If& line);
     Step play(const script::Require& line);
     Step play(const script::Assert& line);

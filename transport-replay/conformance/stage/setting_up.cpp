@@ -1,4 +1,5 @@
 // Queue pairs of the device and our ends of them: by agents, or by connection management with the listener there.
+#include <dissect/mad/names.hpp>
 #include <dissect/packet.hpp>
 #include <transport-replay/conformance/stage/run.hpp>
 
@@ -21,6 +22,12 @@ constexpr Duration kRequestAgain{1'000'000'000};
 constexpr std::size_t kMostRequests = 3;
 
 constexpr std::string_view kind_word(Service service) { return service == Service::rc ? "rc" : service == Service::uc ? "uc" : "ud"; }
+
+// "8 (Invalid service ID)"
+std::string rejection_text(std::uint64_t reason) {
+    const auto row = std::ranges::find(kRejectReasons, reason, &ValueName::value);
+    return row == kRejectReasons.end() ? std::to_string(reason) : fmt::format("{} ({})", reason, row->name);
+}
 
 std::string address_text(const Address& address) { return text(live::in_space(address, AddressSpace::roce_v2)); }
 
@@ -176,10 +183,14 @@ Step Run::connect_managed(const script::MakeQp& line, ScriptQp& qp) {
         if (waits_.part > kMostRequests) return cannot("no answer to the connection request");
         ++waits_.part;
         waits_.until = now_ + kRequestAgain;
+        const auto said = setting(line.settings, "private");
         const std::string request =
-            fmt::format("REQ port={} local_qp={} start_psn={} mtu={}{}", port, std::to_underlying(qp.ours), qp.their_first.value(), code,
-                        line.service == Service::uc ? " infiniband.cm.req.transpsvctype=1" : "");
-        if (!send_line(request, gsi)) return Step::ended;
+            fmt::format("REQ port={} local_qp={} start_psn={} mtu={}{}{}", port, std::to_underlying(qp.ours), qp.their_first.value(), code,
+                        line.service == Service::uc ? " infiniband.cm.req.transpsvctype=1" : "",
+                        said ? " infiniband.cm.req.ip_cm.private=" + *said : std::string{});
+        // The same once more: another communication ID for the same queue pair would be another connection (12.9.8.3.1).
+        if (!(waits_.request.empty() ? send_line(request, gsi) : send(waits_.request))) return Step::ended;
+        if (outcome_.frames_lost == 0) waits_.request = outcome_.frames.back().bytes;
         qp.our_comm = management_.our_comm;
     }
     for (; !gsi.arrived.empty(); gsi.arrived.pop_front()) {
@@ -196,7 +207,7 @@ Step Run::connect_managed(const script::MakeQp& line, ScriptQp& qp) {
         };
         if (find(packet, LayerKind::cm_rej) != nullptr && field(LayerKind::cm_rej, "infiniband.cm.rej.remotecommid") == qp.our_comm)
             return cannot(
-                fmt::format("the connection to port {} is rejected, reason {}", port, field(LayerKind::cm_rej, "infiniband.cm.rej.reason")));
+                fmt::format("the connection to port {} is rejected, reason {}", port, rejection_text(field(LayerKind::cm_rej, "infiniband.cm.rej.reason"))));
         if (find(packet, LayerKind::cm_rep) == nullptr || field(LayerKind::cm_rep, "infiniband.cm.rep.remotecommid") != qp.our_comm)
             continue;
         note_received(gsi, packet);

@@ -24,6 +24,7 @@ bool mentions(const script::Block& block, const auto& wanted) {
             return std::ranges::any_of(either->branches, [&](const script::Block& each) { return mentions(each, wanted); });
         if (const auto* repeat = std::get_if<script::Repeat>(&line.body)) return mentions(repeat->body, wanted);
         if (const auto* each = std::get_if<script::ForEach>(&line.body)) return mentions(each->body, wanted);
+        if (const auto* given = std::get_if<script::GivenThat>(&line.body)) return mentions(given->body, wanted);
         if (const auto* condition = std::get_if<script::If>(&line.body))
             return mentions(condition->then, wanted) || mentions(condition->otherwise, wanted);
         return false;
@@ -71,6 +72,12 @@ std::uint64_t Run::draw() { return mix(given_.settings.seed * 0x9e37'79b9 + give
 
 void Run::end(Verdict verdict, std::string reason, std::string detail) {
     if (phase_ == Phase::leaving || phase_ == Phase::over) return;
+    const auto given = std::ranges::find_if(cursors_, [](const Cursor& cursor) { return cursor.given != nullptr; });
+    if (given != cursors_.end() && (verdict == Verdict::fail || verdict == Verdict::inconclusive)) {
+        outcome_.exchange.clear();  // of a failure
+        verdict = Verdict::inconclusive;
+        reason = fmt::format("blocked by {}: {}", given->given->check, reason);
+    }
     outcome_.verdict = verdict;
     outcome_.reason = std::move(reason);
     outcome_.detail = std::move(detail);
@@ -231,7 +238,7 @@ void Run::take_answers() {
 
 void Run::enter(const script::Block& block, const script::Repeat* repeat, const script::ForEach* each, std::uint64_t rounds) {
     if (rounds == 0 || block.empty()) return;
-    cursors_.push_back({.block = &block, .next = 0, .repeat = repeat, .each = each, .round = 0, .rounds = rounds});
+    cursors_.push_back({.block = &block, .next = 0, .repeat = repeat, .each = each, .given = nullptr, .round = 0, .rounds = rounds});
     Cursor& cursor = cursors_.back();
     if (repeat != nullptr && !repeat->variable.empty()) variables_.set(repeat->variable, 0);
     if (each != nullptr)
@@ -332,6 +339,7 @@ void Run::poll(live::Endpoint& endpoint, Instant now) {
 
 void Run::stop(live::Endpoint& endpoint) {
     endpoint_ = &endpoint;
+    cursors_.clear();  // no line is to blame
     end(Verdict::inconclusive, "interrupted");
 }
 

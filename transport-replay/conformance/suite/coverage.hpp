@@ -1,4 +1,4 @@
-// Coverage: who decides each check of the catalogue: a script, a probe of iWARP, the passive suite, or nobody, and why.
+// Coverage: who decides each check of the catalogue: a script, a probe of iWARP, the host of NVMe, the passive suite, or nobody, and why.
 #pragma once
 
 #include <transport-replay/checks/catalogue.hpp>
@@ -11,8 +11,9 @@ struct CoverageRow {
     std::vector<std::string> scripts;  // names of those that judge it
     bool passive = false;              // a capture is enough, and it is judged there
     bool probed = false;               // over TCP: a probe of iWARP judges it
+    bool probed_nvme = false;          // as host of NVMe over RDMA
 
-    [[nodiscard]] bool decided() const { return passive || probed || !scripts.empty(); }
+    [[nodiscard]] bool decided() const { return passive || probed || probed_nvme || !scripts.empty(); }
     // Decided, or exempt with a reason; not both.
     [[nodiscard]] bool accounted_for() const { return decided() == check->exempt.empty(); }
 };

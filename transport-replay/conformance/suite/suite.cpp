@@ -74,7 +74,7 @@ Suite::Suite(SuiteSettings settings, const stage::AgentChannel& device, stage::A
       device_(device),
       stage_(settings_.stage, device, us),
       knocking_(impatient(settings_.stage), device, std::move(us)),
-      sign_of_life_(own_script(device_.there() ? kLivesWithAgent : kLivesAlone)),
+      sign_of_life_(settings_.sign_of_life != nullptr ? *settings_.sign_of_life : own_script(device_.there() ? kLivesWithAgent : kLivesAlone)),
       request_(own_script(kRequest)),
       entries_(kCheckCount),
       played_(kCheckCount) {
@@ -85,7 +85,7 @@ Suite::Suite(SuiteSettings settings, const stage::AgentChannel& device, stage::A
         });
     });
     for (const CheckRow& check : checks())
-        if (is_wanted(check) && is_of_roce(check.family)) {
+        if (is_wanted(check) && settings_.belongs(check.family)) {
             CheckResult result;
             result.check = &check;
             result.reason = why_not_played(check);
@@ -226,6 +226,7 @@ void Suite::finish_knock(Endpoint& endpoint, Instant now) {
     if (!gone_since_ && ++knocks_ < kKnocks) return wait(now);
     if (last_ == nullptr) {
         lost_ = true;
+        silence_ = outcome.reason;
         const std::string never = fmt::format("the device did not answer before the first check: {}", outcome.reason);
         notify(SuiteEventKind::given_up, never);
         return end(now, never);

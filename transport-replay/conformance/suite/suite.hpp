@@ -39,6 +39,8 @@ struct SuiteSettings {
     std::vector<const script::Script*> scripts;  // in the order of play; outlive the suite
     std::vector<const CheckRow*> only{};         // none: all
     Profile profile{};
+    bool (*belongs)(CheckFamily family) = is_of_roce;  // what is judged, of scripts and of packets
+    const script::Script* sign_of_life = nullptr;      // that the device lives; none: of any device of RoCE. Outlives the suite
     dissect::Duration comes_back{kUsualReturn};  // how long a device that died is waited for
     std::function<void(const SuiteEvent& event)> on_event{};
 };
@@ -56,6 +58,8 @@ public:
     [[nodiscard]] bool done() const { return phase_ == Phase::over; }
     // The device never answered, or died and did not come back: part of it was not played.
     [[nodiscard]] bool lost() const { return lost_; }
+    // Why it is taken for one that never answered; empty: it did.
+    [[nodiscard]] const std::string& silence() const { return silence_; }
     // A result for each check that is wanted, in the order of the catalogue: what scripts decide, and what their packets show of the
     // device. Call it once.
     [[nodiscard]] Report take_report();
@@ -102,6 +106,7 @@ private:
     dissect::Instant knock_at_{};
     dissect::Duration took_{};
     Phase phase_ = Phase::over;
+    std::string silence_;
     bool stopped_ = false;
     bool lost_ = false;
 };

@@ -1,0 +1,232 @@
+// The scripts of NVMe over RDMA against a target of ours: it passes all, twice the same; each fails for at least two targets that neglect its
+// rule in different ways, and no other does; and the host breaks no rule but those that a script says. What was killed is a table of
+// docs/conformance.md.
+#include <tests/conformance/mutant_table.hpp>
+#include <tests/support/breaking.hpp>
+#include <tests/support/catch.hpp>
+#include <tests/support/nvme_world.hpp>
+#include <transport-replay/checks/passive/passive_suite.hpp>
+#include <transport-replay/checks/report/counts.hpp>
+#include <transport-replay/conformance/suite/exchange_check.hpp>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+using namespace qps;
+using namespace qps::tests;
+using namespace qps::transport::conformance;
+
+namespace {
+
+struct TargetMutant {
+    std::string_view id;
+    std::string_view what;
+    NvmeLapse lapse{};
+    Broken (*broken)() = nullptr;  // in place of a neglect: of its frames
+};
+constexpr auto kGoesOn = NvmeLapse::goes_on, kHangs = NvmeLapse::hangs, kLies = NvmeLapse::lies, kTwice = NvmeLapse::twice;
+constexpr std::array kTargetMutants{
+    TargetMutant{"NVME-09", "accepts any format", kGoesOn},
+    TargetMutant{"NVME-09", "says nothing", kHangs},
+    TargetMutant{"NVME-09", "rejects it for its queue", kLies},
+    TargetMutant{"NVME-51", "rejects it", kLies},
+    TargetMutant{"NVME-51", "says nothing", kHangs},
+    TargetMutant{"NVME-52", "names controller 0xffff", kGoesOn},
+    TargetMutant{"NVME-52", "fails", kLies},
+    TargetMutant{"NVME-52", "READs its data and says nothing", kHangs},
+    TargetMutant{"NVME-52", "answers another command", kTwice},
+    TargetMutant{"NVME-53", "fails for CC", kLies},
+    TargetMutant{"NVME-53", "says nothing of CC", kHangs},
+    TargetMutant{"NVME-53", "answers another command", kTwice},
+    TargetMutant{"NVME-54", "takes them for a descriptor", kLies},
+    TargetMutant{"NVME-54", "says nothing", kHangs},
+    TargetMutant{"NVME-55", "says that it is 0", kGoesOn},
+    TargetMutant{"NVME-55", "says nothing", kHangs},
+    TargetMutant{"NVME-56", "does not look at the size", kGoesOn},
+    TargetMutant{"NVME-56", "does not look at the size of VS", kTwice},
+    TargetMutant{"NVME-57", "rejects it for its controller ID", kLies},
+    TargetMutant{"NVME-57", "says nothing", kHangs},
+    TargetMutant{"NVME-58", "accepts it, and never answers", kGoesOn},
+    TargetMutant{"NVME-58", "says nothing", kHangs},
+    TargetMutant{"NVME-59", "accepts it, and never answers", kGoesOn},
+    TargetMutant{"NVME-59", "says nothing", kHangs},
+    TargetMutant{"NVME-60", "answers it", kGoesOn},
+    TargetMutant{"NVME-60", "says nothing", kHangs},
+    TargetMutant{"NVME-61", "does not look at it", kGoesOn},
+    TargetMutant{"NVME-61", "says nothing", kHangs},
+    TargetMutant{"NVME-61", "calls it an internal error", kLies},
+    TargetMutant{"NVME-62", "does not look at it", kGoesOn},
+    TargetMutant{"NVME-62", "says nothing", kHangs},
+    TargetMutant{"NVME-63", "does not compare them", kGoesOn},
+    TargetMutant{"NVME-63", "READs its data and says nothing", kHangs},
+    TargetMutant{"NVME-64", "has any subsystem", kGoesOn},
+    TargetMutant{"NVME-64", "READs its data and says nothing", kHangs},
+    TargetMutant{"NVME-64", "calls it an internal error", kLies},
+    TargetMutant{"NVME-65", "has any controller", kGoesOn},
+    TargetMutant{"NVME-65", "READs its data and says nothing", kHangs},
+    TargetMutant{"NVME-65", "calls it an internal error", kLies},
+    TargetMutant{"NVME-66", "succeeds again", kGoesOn},
+    TargetMutant{"NVME-66", "says nothing", kHangs},
+    TargetMutant{"NVME-67", "has any controller", kGoesOn},
+    TargetMutant{"NVME-67", "READs its data and says nothing", kHangs},
+    TargetMutant{"NVME-68", "does not look at it", kGoesOn},
+    TargetMutant{"NVME-68", "says nothing", kHangs},
+    TargetMutant{"NVME-69", "succeeds without its data", kGoesOn},
+    TargetMutant{"NVME-69", "says nothing", kHangs},
+    TargetMutant{"NVME-70", "succeeds without its data", kGoesOn},
+    TargetMutant{"NVME-70", "says nothing", kHangs},
+    TargetMutant{"NVME-71", "READs what is there, and succeeds", kGoesOn},
+    TargetMutant{"NVME-71", "says nothing", kHangs},
+    TargetMutant{"NVME-72", "succeeds without its data", kGoesOn},
+    TargetMutant{"NVME-72", "says nothing", kHangs},
+    TargetMutant{"NVME-73", "takes it from there", kGoesOn},
+    TargetMutant{"NVME-73", "takes the capsule, and says nothing", kHangs},
+    TargetMutant{"NVME-74", "succeeds", kGoesOn},
+    TargetMutant{"NVME-74", "says nothing", kHangs},
+    TargetMutant{"NVME-75", "takes the rest for zeros", kGoesOn},
+    TargetMutant{"NVME-75", "passes it over", kHangs},
+    TargetMutant{"NVME-76", "invalidates another key", kTwice},
+    TargetMutant{"NVME-76", "fails", kLies},
+    TargetMutant{"NVME-77", "keeps the connection", kHangs},
+    TargetMutant{"NVME-77", "ends it a minute later", kLies},
+    TargetMutant{"NVME-78", "succeeds", kGoesOn},
+    TargetMutant{"NVME-78", "says nothing", kHangs},
+    TargetMutant{"NVME-79", "succeeds", kGoesOn},
+    TargetMutant{"NVME-79", "says nothing", kHangs},
+    TargetMutant{"NVME-80", "never gets ready", kGoesOn},
+    TargetMutant{"NVME-80", "fails", kLies},
+    TargetMutant{"NVME-80", "says nothing", kHangs},
+    TargetMutant{"NVME-81", "writes, and fails", kLies},
+    TargetMutant{"NVME-81", "writes, and says nothing", kHangs},
+    TargetMutant{"NVME-81", "answers another command", kTwice},
+    TargetMutant{"NVME-82", "succeeds", kGoesOn},
+    TargetMutant{"NVME-82", "says nothing", kHangs},
+    TargetMutant{"NVME-83", "keeps the connection", kHangs},
+    TargetMutant{"NVME-83", "ends it a minute later", kLies},
+    TargetMutant{"NVME-84", "answers the first eight", kHangs},
+    TargetMutant{"NVME-84", "answers the first one over and over", kTwice},
+    TargetMutant{"NVME-84", "answers the last twice", kGoesOn},
+    TargetMutant{"NVME-85", "says nothing to the DREQ", {}, [] { return outward(drop(message(dissect::LayerKind::cm_drep))); }},
+    TargetMutant{"NVME-85", "its DREP is of another connection", {},
+                 [] { return outward(change(message(dissect::LayerKind::cm_drep), "infiniband.cm.drsp.remotecommid", plus(1))); }},
+    TargetMutant{"NVME-86", "writes it", kGoesOn},
+    TargetMutant{"NVME-86", "makes it 0", kLies},
+};
+
+std::string id_of(const script::Script& script) { return script.checks.empty() ? std::string{} : script.checks.front(); }
+
+}  // namespace
+
+TEST_CASE("the scripts of NVMe parse, are those of the active checks, and say what they are") {
+    const auto all = nvme::scripts({});
+    REQUIRE(all.size() == nvme::scripted_checks().size());
+    std::set<std::string_view> decided;
+    std::size_t last = 0;
+    for (const script::Script& script : all) {
+        INFO(script.files.front().name);
+        REQUIRE(script.checks.size() == 1);
+        const CheckRow* check = find_check(script.checks.front());
+        REQUIRE(check != nullptr);
+        CHECK((is_of_storage(check->family) && check->active()));
+        CHECK(place(*check) > last);
+        last = place(*check);
+        CHECK_FALSE(script.title.empty());
+        decided.insert(check->id);
+    }
+    for (const CheckRow& check : checks())
+        if (is_of_storage(check.family) && check.active()) CHECK(decided.contains(check.id));
+    CHECK_FALSE(nvme::sign_of_life({}).body.empty());
+    const std::string longest(nvme::kMostNqn, 'n');
+    for (const script::Script& script : nvme::scripts({.subsystem = longest, .host = longest})) CHECK_FALSE(script.checks.empty());
+}
+
+TEST_CASE("the scripts of NVMe against a target of ours: all pass, twice the same") {
+    const auto all = nvme::scripts({});
+    const auto life = nvme::sign_of_life({});
+    std::string first;
+    for (int run = 0; run < 2; ++run) {
+        NvmeWorld world;
+        const Report report = world.run(all, life);
+        CHECK(world.suite->silence().empty());
+        CHECK_FALSE(world.suite->lost());
+        std::string verdicts;
+        for (const CheckResult& result : report.results) {
+            INFO(result.check->id << ": " << result.reason << '\n' << result.detail);
+            CHECK(is_of_storage(result.check->family));
+            CHECK((result.verdict == Verdict::pass || (result.verdict == Verdict::not_applicable && !result.check->active())));
+            verdicts += name(result.verdict);
+        }
+        CHECK(count(report)[Verdict::pass] >= 55);
+        if (run == 0) first = verdicts;
+        CHECK(verdicts == first);
+    }
+}
+
+TEST_CASE("every script of NVMe fails for each target that neglects its rule, no other does, and the manual has the count") {
+    const auto all = nvme::scripts({});
+    std::map<std::string, Killed> killed;
+    for (const TargetMutant& mutant : kTargetMutants) {
+        INFO(mutant.id << ": " << mutant.what);
+        for (const script::Script& script : all) {
+            // A world each: what a target does to one host is not to be seen by the next.
+            NvmeWorld world({mutant.broken == nullptr ? mutant.id : std::string_view{}, mutant.lapse},
+                            mutant.broken == nullptr ? Damage{} : mutant.broken().damage);
+            const stage::ScriptOutcome outcome = world.run(script);
+            INFO(id_of(script) << ": " << name(outcome.verdict) << ": " << outcome.reason << '\n' << outcome.detail);
+            if (id_of(script) != mutant.id) {
+                CHECK(outcome.verdict != Verdict::fail);
+                if (outcome.verdict == Verdict::inconclusive) CHECK(outcome.reason.starts_with("blocked by " + std::string(mutant.id)));
+                continue;
+            }
+            CHECK(outcome.verdict == Verdict::fail);
+            CHECK_FALSE(outcome.reason.empty());
+            CHECK_FALSE(outcome.exchange.empty());
+            add_mutant(killed[std::string(mutant.id)], mutant.what, outcome.verdict == Verdict::fail);
+        }
+    }
+    check_manual(kTargetHead, killed);
+    std::map<std::string_view, std::set<std::string_view>> ways;
+    for (const TargetMutant& mutant : kTargetMutants) CHECK(ways[mutant.id].insert(mutant.what).second);
+    for (const std::string_view check : nvme::scripted_checks()) {
+        INFO(check);
+        CHECK(ways[check].size() >= 2);
+    }
+    CHECK(ways.size() == nvme::scripted_checks().size());
+}
+
+TEST_CASE("the host of NVMe keeps the rules but those that a script breaks on purpose") {
+    for (const script::Script& script : nvme::scripts({})) {
+        NvmeWorld world;
+        const stage::ScriptOutcome outcome = world.run(script);
+        std::set<std::string> broken;
+        std::string why;
+        for (const CheckResult& result : check_exchange(outcome, transport::live::ipv4_address(0xc0000202)))
+            if (result.verdict == Verdict::fail) {
+                broken.emplace(result.check->id);
+                why += std::string(result.check->id) + ": " + result.reason + "\n";
+            }
+        INFO(script.files.front().name << "\n" << why);
+        CHECK(broken == std::set<std::string>(script.breaks.begin(), script.breaks.end()));
+    }
+}
+
+TEST_CASE("where there is no NVMe target, nothing is judged, and a sentence says why") {
+    const auto all = nvme::scripts({});
+    const auto reason_of = [&](NvmeWorld& world, const nvme::Names& names) {
+        const Report report = world.run(all, nvme::sign_of_life(names));
+        CHECK(world.suite->lost());
+        CHECK(count(report)[Verdict::pass] + count(report)[Verdict::fail] == 0);
+        return world.suite->silence();
+    };
+    NvmeWorld nobody({}, {}, false);
+    CHECK_THAT(reason_of(nobody, {}), Catch::Matchers::ContainsSubstring("is rejected, reason 8 (Invalid service ID)"));
+    NvmeWorld mute({}, outward(drop(begins(""))).damage);
+    CHECK_THAT(reason_of(mute, {}), Catch::Matchers::ContainsSubstring("is not reachable"));
+    NvmeWorld silent({}, outward(drop(message(dissect::LayerKind::cm_rep))).damage);
+    CHECK_THAT(reason_of(silent, {}), Catch::Matchers::ContainsSubstring("no answer to the connection request"));
+    NvmeWorld other({"NVME-52", NvmeLapse::hangs});
+    CHECK_THAT(reason_of(other, {}), Catch::Matchers::ContainsSubstring("RC_SEND_ONLY"));
+    NvmeWorld stranger;
+    CHECK_THAT(reason_of(stranger, {.subsystem = "nqn.2026-11.org.example:other"}), Catch::Matchers::ContainsSubstring("--nqn"));
+}

@@ -1,0 +1,126 @@
+#include <transport-replay/conformance/nvme/script_text.hpp>
+
+#include <dissect/render_value.hpp>
+
+namespace qps::transport::conformance::nvme {
+
+std::string hex(dissect::Bytes bytes) {
+    std::string text;
+    dissect::append_hex(text, bytes);
+    return text;
+}
+
+void ScriptText::may_come() {
+    line("let last = psn($a.dut_psn + 0xffffff)");  // none yet
+    line("allow a RC_ACKNOWLEDGE");
+    line("allow a any psn=$last");
+    for (const std::string_view message : {"MRA", "REP"}) line("allow gsi {}", message);  // once more
+}
+
+void ScriptText::set_up(const QueueRequest& request) {
+    open("given NVME-51");
+    line("qp a rc cm mtu=1024 private={}", hex(private_data(request)));
+    close();
+    may_come();
+}
+
+void ScriptText::known() {
+    line("qp a rc known us=$us dut=$dut psn=$psn dut_psn=$first mtu=1024");
+    may_come();
+}
+
+void ScriptText::request(const QueueRequest& request) {
+    line("> gsi REQ port=$port infiniband.cm.req.ip_cm.private={}", hex(private_data(request)));
+    line("let us = $gsi.qpn");
+    line("let first = $gsi.psn");
+    line("allow gsi MRA");
+    for (const std::string_view message : {"REP", "REJ", "DREQ", "DREP"}) line("allow gsi {} remote_comm=!$gsi.comm", message);
+}
+
+void ScriptText::answers() {
+    line("< a any opcode=RC_SEND_ONLY|RC_SEND_ONLY_WITH_INVALIDATE result:=le64@0 cid:=le16@12 status:=le16@14 last:=psn");
+    line("> a RC_ACKNOWLEDGE");
+}
+
+void ScriptText::reads_or_answers(dissect::Bytes data, std::uint32_t length) {
+    open("either");
+    reads(length);
+    bring(data);
+    answers();
+    branch();
+    answers();
+    close();
+}
+
+void ScriptText::connect() {
+    send(capsule(Connect{}));
+    reads();
+    bring();
+    answers();
+}
+
+void ScriptText::connected() {
+    set_up();
+    open("given NVME-52");
+    connect();
+    succeeds("a Connect");
+    close();
+}
+
+void ScriptText::property(const Property& wanted, bool right) {
+    if (right) open("given NVME-53");
+    send(capsule(wanted));
+    answers();
+    if (!right) return;
+    succeeds("a Property Get or Set");
+    close();
+}
+
+// IOSQES 6, IOCQES 4, EN; it may take CAP.TO (in 500 ms), and is asked as often.
+void ScriptText::enable(bool own_rule) {
+    constexpr std::uint64_t kEnable = 0x460001;
+    property({.cid = 2, .wide = true, .offset = kCapabilities});
+    line("let tries = max($result / 0x1000000 % 256, 1) * 5");
+    if (!own_rule) open("given NVME-80");
+    send(capsule(Property{.cid = 3, .sets = true, .offset = kConfiguration, .value = kEnable}));
+    answers();
+    succeeds("the Property Set that enables the controller");
+    line("let ready = 0");
+    open("repeat $tries");
+    open("if $ready == 0");
+    send(capsule(Property{.cid = 4, .offset = kStatus}));
+    answers();
+    line("let ready = $result % 2");
+    open("if $ready == 0");
+    line("wait 100ms");
+    close();
+    close();
+    close();
+    line("assert $ready == 1 \"the controller does not get ready in the time that CAP.TO says\"");
+    if (!own_rule) close();
+}
+
+void ScriptText::is_refused(std::string_view what) {
+    open("either");
+    answers();
+    fails(what);
+    branch();
+    line("< a RC_ACKNOWLEDGE nak=*");
+    branch();
+    line("< gsi DREQ remote_comm=$gsi.comm");
+    line("> gsi DREP");
+    close();
+}
+
+void ScriptText::ends(std::string_view after) {
+    line("allow a any");
+    open("either");
+    line("< gsi DREQ remote_comm=$gsi.comm within 2*$patience");
+    line("> gsi DREP");
+    branch();
+    line("< gsi nothing for 2*$patience");
+    line("fail \"the connection does not end after {}\"", after);
+    close();
+}
+
+}  // namespace qps::transport::conformance::nvme

@@ -1,0 +1,83 @@
+// The lines of a script of NVMe over RDMA in the making: what scripts say alike. Of nvme/ alone.
+#pragma once
+
+#include <transport-replay/conformance/nvme/nvme_capsules.hpp>
+#include <transport-replay/conformance/nvme/nvme_scripts.hpp>
+
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace qps::transport::conformance::nvme {
+
+[[nodiscard]] std::string hex(dissect::Bytes bytes);
+
+// Statuses, type << 8 | code (dissect/ulp/nvme_status.hpp).
+inline constexpr unsigned kIncompatibleFormat = 0x180, kInvalidParameters = 0x182, kInvalidHost = 0x184;
+
+class ScriptText {
+public:
+    explicit ScriptText(const Names& names) : names_(names) {}
+
+    template <class... Values>
+    void line(fmt::format_string<Values...> format, Values&&... values) {
+        text_.append(2 * depth_, ' ');
+        fmt::format_to(std::back_inserter(text_), format, std::forward<Values>(values)...);
+        text_ += '\n';
+    }
+    void open(std::string_view words) {
+        line("{}", words);
+        ++depth_;
+    }
+    void branch() {
+        --depth_;
+        open("or");
+    }
+    void close() {
+        --depth_;
+        line("end");
+    }
+
+    // A queue pair that CM connected; and what may come at any time: ACKs, and what was taken once more.
+    void set_up(const QueueRequest& request = {});
+    void known();  // the same of one that is there, whose variables are $us, $dut, $psn and $first
+    // A REQ, as it is; what stands behind it comes of no other.
+    void request(const QueueRequest& request);
+
+    void send(dissect::Bytes capsule) { line("> a RC_SEND_ONLY ackreq data={}", hex(capsule)); }
+    void reads(std::uint32_t length = 1024) { line("< a RC_RDMA_READ_REQUEST va={} rkey={} dmalen={} last:=psn", kMemory, kKey, length); }
+    void bring(dissect::Bytes data) { line("> a RC_RDMA_READ_RESPONSE_ONLY data={}", hex(data)); }
+    void bring(std::uint16_t controller = kAnyController) { bring(connect_data(names_.subsystem, names_.host, controller)); }
+    // A response capsule: $status, $result, $cid.
+    void answers();
+    void reads_or_answers(dissect::Bytes data, std::uint32_t length = 1024);
+    void succeeds(std::string_view what) { line("assert $status / 2 % 2048 == 0 \"{} fails\"", what); }
+    void fails(std::string_view what) { line("assert $status / 2 % 2048 != 0 \"{} succeeds\"", what); }
+    void fails_with(std::string_view what, unsigned status) {
+        fails(what);
+        line("assert $status / 2 % 2048 == {} \"{} fails with another status\"", status, what);
+    }
+    // The same, with a queue that has a controller.
+    void connected();
+    // A property's value is $result.
+    void property(const Property& property, bool right = true);
+    // Where that is not the rule of the script itself, it is blocked by NVME-80.
+    void enable(bool own_rule = false);
+    // It is refused: a response that fails, a NAK, or the end of the connection.
+    void is_refused(std::string_view what);
+    void ends(std::string_view after);
+
+    [[nodiscard]] const Names& names() const { return names_; }
+    [[nodiscard]] std::string take() { return std::move(text_); }
+
+private:
+    void connect();
+    void may_come();
+
+    const Names& names_;
+    std::string text_;
+    std::size_t depth_ = 0;
+};
+
+}  // namespace qps::transport::conformance::nvme
