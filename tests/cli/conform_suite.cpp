@@ -222,6 +222,35 @@ TEST_CASE("conform --iwarp refuses each option that it would pass over") {
     CHECK(qpscope({"conform", "--iwarp", "--dut", loopback(1), "--port", "9", "--only", "MPA", "--patience", "1s", "--all", "-q"}).code == kUnreadable);
 }
 
+TEST_CASE("conform --nvme refuses each option that it would pass over, and lists its scripts") {
+    const std::vector<std::vector<std::string>> others{{"--dut", "10.0.0.1"}, {"--script", "rsp-05"}, {"--agent", "10.0.0.1"}, {"--coverage"}, {"--set", "n=1"}};
+    for (const std::vector<std::string>& other : others) {
+        std::vector<std::string> words{"conform", "--nvme", "10.77.0.12"};
+        words.insert(words.end(), other.begin(), other.end());
+        const Ending refused = qpscope(words);
+        INFO(other.front());
+        CHECK(refused.code == kUsage);
+        CHECK_THAT(refused.err, Contains("qpscope: --nvme takes no --"));
+    }
+    CHECK_THAT(qpscope({"conform", "--nqn", "nqn.x", "--dut", "10.77.0.12"}).err, Contains("--nqn is of --nvme"));
+    CHECK(qpscope({"conform", "--nvme", "10.77.0.12", "--nqn", std::string(224, 'n')}).code == kUsage);
+    CHECK(qpscope({"conform", "--nvme", "nowhere"}).code == kUsage);
+    const Ending listed = qpscope({"conform", "--nvme", "10.77.0.12", "--list"});
+    CHECK(listed.code == kDone);
+    CHECK_THAT(listed.out, Contains("NVME-51") && !Contains("RSP-05"));
+}
+
+TEST_CASE("conform --nvme where nobody answers, or no target: one sentence, no verdict") {
+    const std::string device = loopback(1);
+    for (const char* format : {"table", "json"}) {
+        const Ending silent = qpscope({"conform", "--nvme", device, "--via", "udp", "-a", loopback(2), "-f", format, "-q", "--patience", "200ms"});
+        INFO(silent.err);
+        CHECK(silent.code == kUnreadable);
+        CHECK(silent.out.empty());
+        CHECK_THAT(silent.err, Contains(fmt::format("qpscope: {}, port 4420, cannot be tested as an NVMe over RDMA target: ", device)));
+    }
+}
+
 TEST_CASE("check says where the capture decides none of the chosen checks") {
     const auto judged = [](const char* only) { return qpscope({"check", "--only", only, sample("write_8k")}); };
     for (const char* only : {"MPA", "MPA-18", "RSP-05"}) {

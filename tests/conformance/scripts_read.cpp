@@ -98,6 +98,13 @@ TEST_CASE("what is wrong with a script is said with its place and what was meant
         "> gsi REQ private=0g",
         "> gsi any",
         "qp a rc\n> a RC_SEND_ONLY eth.src=1:2",
+        "qp a rc\n> a RC_SEND_ONLY le16@2=5",
+        "qp a rc\n< a RC_SEND_ONLY le12@2=5",
+        "qp a rc\n< a RC_SEND_ONLY le16@5000=5",
+        "qp a rc\n< a RC_SEND_ONLY le16@2",
+        "qp a rc\n< a RC_SEND_ONLY n:=le16",
+        "given\nend",
+        "given NVME-52",
     };
     std::string errors;
     for (const std::string& text : texts) errors += wrong(text) + "\n";
@@ -110,6 +117,16 @@ TEST_CASE("a queue pair of the device that is known needs its number, and others
     CHECK_THAT(wrong("qp a rc known us=23"), Catch::Matchers::Contains("missing dut=N"));
     CHECK_THAT(wrong("qp a rc dut=17"), Catch::Matchers::Contains("dut= is for a queue pair that is known"));
     CHECK_THAT(wrong("qp a rc cm us=17"), Catch::Matchers::Contains("us= is for a queue pair that is known"));
+}
+
+TEST_CASE("numbers of payloads are words of expected packets, and may be kept") {
+    CHECK(wrong("qp a rc\n< a RC_SEND_ONLY le16@14=2..|0 le64@0=!5 n:=le32@8\nassert $n != 0 \"it is 0\"") == "it is right");
+    CHECK(wrong("< gsi REJ why:=le16@2\nassert $why == 2 \"another\"") == "it is right");
+}
+
+TEST_CASE("lines of another check's rule are a block") {
+    CHECK(wrong("given RSP-05\nqp a rc cm private=00010203\nend\n> a RC_SEND_ONLY") == "it is right");
+    CHECK_THAT(wrong("given RSP-05 RSP-06\nend"), Catch::Matchers::Contains("unexpected word"));
 }
 
 TEST_CASE("bounds of scripts hold") {

@@ -20,11 +20,11 @@ bool has_only_zeros(Bytes bytes) {
 Bytes private_of(Bytes body, const Field& field, std::size_t skip = 0) {
     return slice(body, field.bit / 8U + skip, field.width / 8U - skip);
 }
-bool is_to_nvme(Bytes body) {
+bool is_to_nvme(Bytes body, std::uint16_t another) {
     const std::uint64_t service = read(body, named(kCmReqFields, "infiniband.cm.req.serviceid"));
     const auto port = static_cast<std::uint16_t>(service);
     return service >> 24 == kIpCmServicePrefix && (service >> 16 & 0xffU) == kTcpPorts &&
-           std::ranges::find(kPortsOfNvme, port) != kPortsOfNvme.end();
+           ((another != 0 && port == another) || std::ranges::find(kPortsOfNvme, port) != kPortsOfNvme.end());
 }
 std::uint64_t digest_of(Bytes body) {
     std::uint64_t sum = body.size();
@@ -58,7 +58,7 @@ void NvmeWatch::set_up(const Observation& datagram, HostTallies& tallies) {
 // RDMA transport 3.1.4, figure 5.
 void NvmeWatch::request(const CmDatagram& message, const Observation& datagram, HostTallies& tallies) {
     const Bytes body = message.body;
-    if (!is_to_nvme(body)) return;
+    if (!is_to_nvme(body, another_port_)) return;
     const Asked asked{datagram.flow.source, datagram.flow.destination, message.local_id};
     const std::uint64_t digest = digest_of(body);
     if (const auto known = pending_.find(asked); known != pending_.end() && known->second.digest == digest) return;  // once more

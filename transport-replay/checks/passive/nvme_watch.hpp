@@ -29,6 +29,8 @@ public:
         return std::min<std::uint64_t>(kMostCommands, budget.bytes() / 64 / kCommand);
     }
 
+    // What is set up to that port of rdma_cm is a queue of NVMe, too.
+    void also_at(std::uint16_t port) { another_port_ = port; }
     // A management datagram.
     void set_up(const Observation& datagram, HostTallies& tallies);
     // A packet of a connection.
@@ -86,6 +88,7 @@ private:
     std::size_t next_ = 0;
     std::size_t most_;
     std::uint64_t unwatched_ = 0;
+    std::uint16_t another_port_ = 0;  // none
 };
 
 }  // namespace qps::transport::conformance

@@ -45,6 +45,8 @@ static_assert(IwarpWatch::memory_of(MemoryBudget{MemoryBudget::kLeast}) <= Passi
 static_assert(NvmeWatch::memory_of(MemoryBudget{}) <= PassiveSuite::memory_of_nvme(MemoryBudget{}));
 static_assert(NvmeWatch::memory_of(MemoryBudget{MemoryBudget::kLeast}) <= PassiveSuite::memory_of_nvme(MemoryBudget{MemoryBudget::kLeast}));
 
+void PassiveSuite::has_nvme_at(std::uint16_t port) { nvme_->also_at(port); }
+
 void PassiveSuite::observe(const Observation& packet, const PacketFacts& facts, const PacketRecord& record) {
     if (packet.kind == ObservationKind::stream && !record.mirror_copy) {
         iwarp_->observe(packet, record, tallies_);

@@ -47,6 +47,8 @@ public:
     // tells hosts apart, for who judges any of them by what take() hands out.
     void judge_only(const Address& device) { tallies_.tell_apart(*(device_ = device)); }
     void tell_hosts_apart(const MemoryBudget& budget) { tallies_.tell_apart(most_hosts(budget)); }
+    // What CM sets up to that port is NVMe, too. Before the first packet.
+    void has_nvme_at(std::uint16_t port);
     // What it keeps beside the Analysis; where hosts are told apart.
     [[nodiscard]] static constexpr std::uint64_t memory_of(const MemoryBudget& budget) {
         return most_watched(budget) * kWatched + memory_of_iwarp(budget) + memory_of_nvme(budget);

@@ -50,9 +50,10 @@ std::vector<ExchangeStep> exchange_around(const stage::ScriptOutcome& outcome, c
 
 }  // namespace
 
-std::vector<CheckResult> check_exchange(const stage::ScriptOutcome& outcome, const Address& device) {
+std::vector<CheckResult> check_exchange(const stage::ScriptOutcome& outcome, const Address& device, live::IpPort nvme) {
     PassiveSuite suite;
     suite.judge_only(device);
+    suite.has_nvme_at(static_cast<std::uint16_t>(nvme));
     Analysis analysis({.message = [&](ConnectionId connection, End requester, const Message& message) {
         suite.message(connection, requester, message);
     }});

@@ -10,7 +10,7 @@
 namespace qps::transport::conformance {
 
 // Of each passive check but those of captures as such (TRC), in the order of the catalogue. Evidence counts the frames of the script
-// from 1, as its capture does.
-[[nodiscard]] std::vector<CheckResult> check_exchange(const stage::ScriptOutcome& outcome, const Address& device);
+// from 1, as its capture does. `nvme`: a port of the device where a target of NVMe listens, besides the usual ones.
+[[nodiscard]] std::vector<CheckResult> check_exchange(const stage::ScriptOutcome& outcome, const Address& device, live::IpPort nvme = {});
 
 }  // namespace qps::transport::conformance
