@@ -52,7 +52,8 @@ constexpr std::string_view kOfNvmeAlone = " --nqn --host-nqn ";
 
 // An NVMe qualified name, as far as a Connect has room for it (Base 4.5).
 std::string read_name(const std::string& text) {
-    if (text.empty() || text.size() > transport::conformance::nvme::kMostNqn) refuse(fmt::format("invalid NVMe qualified name '{}': expected 1 to {} bytes", text, transport::conformance::nvme::kMostNqn));
+    using transport::conformance::nvme::kMostNqn;
+    if (text.empty() || text.size() > kMostNqn) refuse(fmt::format("invalid NVMe qualified name '{}': expected 1 to {} bytes", text, kMostNqn));
     return text;
 }
 

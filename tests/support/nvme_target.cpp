@@ -48,6 +48,9 @@ struct NvmeTarget::Queue {
     std::optional<Instant> leaves_at{};
 };
 
+NvmeTarget::NvmeTarget(NvmeNeglect neglect) : neglect_(neglect) {}
+NvmeTarget::~NvmeTarget() = default;
+
 void NvmeTarget::begin(Endpoint& endpoint) {
     pd_ = endpoint.adapter().alloc_pd().value();
     cq_ = endpoint.adapter().create_cq(1U << 14).value();

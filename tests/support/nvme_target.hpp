@@ -27,7 +27,10 @@ struct NvmeNeglect {
 
 class NvmeTarget {
 public:
-    explicit NvmeTarget(NvmeNeglect neglect = {}) : neglect_(neglect) {}
+    explicit NvmeTarget(NvmeNeglect neglect = {});
+    ~NvmeTarget();
+    NvmeTarget(const NvmeTarget&) = delete;
+    NvmeTarget& operator=(const NvmeTarget&) = delete;
 
     void begin(transport::live::Endpoint& endpoint);
     void poll(transport::live::Endpoint& endpoint, dissect::Instant now);

@@ -2,6 +2,8 @@
 
 #include <dissect/render_value.hpp>
 
+#include <fmt/format.h>
+
 namespace qps::transport::conformance::nvme {
 
 std::string hex(dissect::Bytes bytes) {
@@ -10,16 +12,44 @@ std::string hex(dissect::Bytes bytes) {
     return text;
 }
 
+void ScriptText::line(std::string_view words) {
+    text_.append(2 * depth_, ' ');
+    text_ += words;
+    text_ += '\n';
+}
+void ScriptText::open(std::string_view words) {
+    line(words);
+    ++depth_;
+}
+void ScriptText::branch() {
+    --depth_;
+    open("or");
+}
+void ScriptText::close() {
+    --depth_;
+    line("end");
+}
+
+void ScriptText::send(dissect::Bytes capsule) { line(fmt::format("> a RC_SEND_ONLY ackreq data={}", hex(capsule))); }
+void ScriptText::reads(std::uint32_t length) { line(fmt::format("< a RC_RDMA_READ_REQUEST va={} rkey={} dmalen={} last:=psn", kMemory, kKey, length)); }
+void ScriptText::bring(dissect::Bytes data) { line(fmt::format("> a RC_RDMA_READ_RESPONSE_ONLY data={}", hex(data))); }
+void ScriptText::succeeds(std::string_view what) { line(fmt::format("assert $status / 2 % 2048 == 0 \"{} fails\"", what)); }
+void ScriptText::fails(std::string_view what) { line(fmt::format("assert $status / 2 % 2048 != 0 \"{} succeeds\"", what)); }
+void ScriptText::fails_with(std::string_view what, unsigned status) {
+    fails(what);
+    line(fmt::format("assert $status / 2 % 2048 == {} \"{} fails with another status\"", status, what));
+}
+
 void ScriptText::may_come() {
     line("let last = psn($a.dut_psn + 0xffffff)");  // none yet
     line("allow a RC_ACKNOWLEDGE");
     line("allow a any psn=$last");
-    for (const std::string_view message : {"MRA", "REP"}) line("allow gsi {}", message);  // once more
+    for (const std::string_view message : {"MRA", "REP"}) line(fmt::format("allow gsi {}", message));  // once more
 }
 
 void ScriptText::set_up(const QueueRequest& request) {
     open("given NVME-51");
-    line("qp a rc cm mtu=1024 private={}", hex(private_data(request)));
+    line(fmt::format("qp a rc cm mtu=1024 private={}", hex(private_data(request))));
     close();
     may_come();
 }
@@ -30,11 +60,11 @@ void ScriptText::known() {
 }
 
 void ScriptText::request(const QueueRequest& request) {
-    line("> gsi REQ port=$port infiniband.cm.req.ip_cm.private={}", hex(private_data(request)));
+    line(fmt::format("> gsi REQ port=$port infiniband.cm.req.ip_cm.private={}", hex(private_data(request))));
     line("let us = $gsi.qpn");
     line("let first = $gsi.psn");
     line("allow gsi MRA");
-    for (const std::string_view message : {"REP", "REJ", "DREQ", "DREP"}) line("allow gsi {} remote_comm=!$gsi.comm", message);
+    for (const std::string_view message : {"REP", "REJ", "DREQ", "DREP"}) line(fmt::format("allow gsi {} remote_comm=!$gsi.comm", message));
 }
 
 void ScriptText::answers() {
@@ -119,7 +149,7 @@ void ScriptText::ends(std::string_view after) {
     line("> gsi DREP");
     branch();
     line("< gsi nothing for 2*$patience");
-    line("fail \"the connection does not end after {}\"", after);
+    line(fmt::format("fail \"the connection does not end after {}\"", after));
     close();
 }
 
