@@ -242,13 +242,11 @@ TEST_CASE("conform --nvme refuses each option that it would pass over, and lists
 
 TEST_CASE("conform --nvme where nobody answers, or no target: one sentence, no verdict") {
     const std::string device = loopback(1);
-    for (const char* format : {"table", "json"}) {
-        const Ending silent = qpscope({"conform", "--nvme", device, "--via", "udp", "-a", loopback(2), "-f", format, "-q", "--patience", "200ms"});
-        INFO(silent.err);
-        CHECK(silent.code == kUnreadable);
-        CHECK(silent.out.empty());
-        CHECK_THAT(silent.err, Contains(fmt::format("qpscope: {}, port 4420, cannot be tested as an NVMe over RDMA target: ", device)));
-    }
+    const Ending silent = qpscope({"conform", "--nvme", device, "--via", "udp", "-a", loopback(2), "-f", "json", "-q", "--patience", "200ms"});
+    INFO(silent.err);
+    CHECK(silent.code == kUnreadable);
+    CHECK(silent.out.empty());
+    CHECK_THAT(silent.err, Contains(fmt::format("qpscope: {}, port 4420, cannot be tested as an NVMe over RDMA target: ", device)));
 }
 
 TEST_CASE("check says where the capture decides none of the chosen checks") {

@@ -114,7 +114,7 @@ void NvmeTarget::request(const Context& context, const ConnectionEvent& event) {
         write_bits_le(reason, 16, 16, status);
         (void)context.endpoint.connections().reject(event.id, reason, context.now);
     };
-    const auto refuse = [&](std::string_view check, std::uint16_t status, bool served) {
+    const auto unless_neglected = [&](std::string_view check, std::uint16_t status, bool served) {
         switch (lapse(check)) {
             case NvmeLapse::none: return reject(status);
             case NvmeLapse::goes_on: return accept(context, event, queue, served);
@@ -122,9 +122,9 @@ void NvmeTarget::request(const Context& context, const ConnectionEvent& event) {
             default: return;
         }
     };
-    if (format != 0) return refuse("NVME-09", 2, true);
-    if (receives == 0) return refuse(sends == 0 ? "NVME-59" : "NVME-58", 5, false);
-    if (sends >= kMostEntries) return refuse("NVME-57", 4, true);
+    if (format != 0) return unless_neglected("NVME-09", 2, true);
+    if (receives == 0) return unless_neglected(sends == 0 ? "NVME-59" : "NVME-58", 5, false);
+    if (sends >= kMostEntries) return unless_neglected("NVME-57", 4, true);
     const NvmeLapse of_admin = queue == 0 ? lapse("NVME-51") : NvmeLapse::none;
     if (of_admin == NvmeLapse::hangs) return;
     if (of_admin == NvmeLapse::lies) return reject(6);
@@ -243,7 +243,7 @@ void NvmeTarget::take_connect(const Context& context, Queue& queue, Bytes entry)
     constexpr std::size_t kAddressAt = 24, kLengthAt = 32, kKeyAt = 35, kTypeAt = 39, kFormatAt = 40, kQueueAt = 42, kSizeAt = 44;
     constexpr std::uint8_t kFuse = 3, kByAddress = 0x00, kByOffset = 0x01, kOfTcp = 0x5a, kInvalidating = 0x4f;
     const auto type = std::to_integer<std::uint8_t>(entry[kTypeAt]);
-    const auto length = static_cast<std::uint32_t>(read_bits_le(entry, kLengthAt * 8, type >> 4U == kNvmeKeyed ? 24 : 32));
+    const auto length = static_cast<std::uint32_t>(read_bits_le(entry, kLengthAt * 8, std::uint64_t{type} >> 4U == kNvmeKeyed ? 24 : 32));
     Answer success{.cid = le<std::uint16_t>(entry, 2), .result = 1};
     const auto succeed = [&] { answer(context, queue, success); };
     const auto failure = [&](std::uint32_t status) { return Answer{.cid = success.cid, .status = status}; };
@@ -253,14 +253,18 @@ void NvmeTarget::take_connect(const Context& context, Queue& queue, Bytes entry)
         queue.length = std::min(length, kData);
         queue.said = le<std::uint16_t>(entry, kQueueAt);
         const verbs::Sge piece = queue.block.piece(kData, queue.length);
-        const verbs::SendWr wr{.sg_list = {&piece, 1}, .opcode = verbs::WrOpcode::rdma_read, .remote = {le<std::uint64_t>(entry, kAddressAt), Rkey{le<std::uint32_t>(entry, kKeyAt)}}};
+        const verbs::Remote remote{le<std::uint64_t>(entry, kAddressAt), Rkey{le<std::uint32_t>(entry, kKeyAt)}};
+        const verbs::SendWr wr{.sg_list = {&piece, 1}, .opcode = verbs::WrOpcode::rdma_read, .remote = remote};
         (void)queue.queues.post(context, wr, kRead);
     };
     if (queue.connected) return refuse(context, queue, "NVME-66", failure(kSequence), succeed);
     if ((std::to_integer<std::uint8_t>(entry[1]) & kFuse) != 0) return refuse(context, queue, "NVME-68", failure(kInvalidField), read);
     if (type == kByAddress) return refuse(context, queue, "NVME-69", failure(kTypeInvalid), succeed);
     if (type == kOfTcp) return refuse(context, queue, "NVME-70", failure(kTypeInvalid), succeed);
-    if (type == kByOffset) return refuse(context, queue, le<std::uint64_t>(entry, kAddressAt) == 0 ? "NVME-73" : "NVME-74", failure(kOffsetInvalid), succeed);
+    if (type == kByOffset) {
+        const bool there = le<std::uint64_t>(entry, kAddressAt) == 0;
+        return refuse(context, queue, there ? "NVME-73" : "NVME-74", failure(kOffsetInvalid), succeed);
+    }
     if (length == 0) return refuse(context, queue, "NVME-72", failure(kLengthInvalid), succeed);
     if (length < kData) return refuse(context, queue, "NVME-71", failure(kLengthInvalid), read);
     if (le<std::uint16_t>(entry, kFormatAt) != 0) return refuse(context, queue, "NVME-61", failure(kIncompatible), read);
@@ -355,7 +359,8 @@ void NvmeTarget::take_admin(const Context& context, Queue& queue, Bytes entry) {
     const Answer said{.cid = le<std::uint16_t>(entry, 2)};
     const auto identify = [&] {
         const verbs::Sge piece = queue.block.piece(kWriteAt, kStructure);
-        const verbs::SendWr wr{.sg_list = {&piece, 1}, .opcode = verbs::WrOpcode::rdma_write, .remote = {le<std::uint64_t>(entry, kAddressAt), Rkey{le<std::uint32_t>(entry, kKeyAt)}}};
+        const verbs::Remote remote{le<std::uint64_t>(entry, kAddressAt), Rkey{le<std::uint32_t>(entry, kKeyAt)}};
+        const verbs::SendWr wr{.sg_list = {&piece, 1}, .opcode = verbs::WrOpcode::rdma_write, .remote = remote};
         (void)queue.queues.post(context, wr, kWritten);
         answer_right(context, queue, "NVME-81", said);  // in order, behind it
     };

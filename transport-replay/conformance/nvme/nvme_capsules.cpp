@@ -38,7 +38,7 @@ void put_descriptor(CapsuleBytes& made, const Descriptor& descriptor) {
     constexpr std::size_t kLengthAt = 8, kTypeAt = 15, kLengthBits = 32;
     const MutableBytes own = MutableBytes(made).subspan(kDescriptorAt, kNvmeSgl);
     own[kTypeAt] = std::byte{descriptor.type};
-    if (descriptor.type >> 4U == kNvmeKeyed) {
+    if (std::uint64_t{descriptor.type} >> 4U == kNvmeKeyed) {
         put(made, kDescriptorAt, kNvmeSglFields, "nvme.cmd.sgl1.len", descriptor.length);
         if (descriptor.length == 0) return;
         put(made, kDescriptorAt, kNvmeSglFields, "nvme.cmd.sgl1.key", kKey);

@@ -268,7 +268,8 @@ void Suite::note_exchange(const Script& script, const ScriptOutcome& outcome) {
     if (outcome.frames.empty()) return;
     const std::string name = script.files.front().name;
     const bool storage = settings_.belongs(CheckFamily::storage);
-    for (const CheckResult& seen : check_exchange(outcome, settings_.stage.device, storage ? settings_.stage.port.value_or(live::IpPort{}) : live::IpPort{})) {
+    const live::IpPort port = storage ? settings_.stage.port.value_or(live::IpPort{}) : live::IpPort{};
+    for (const CheckResult& seen : check_exchange(outcome, settings_.stage.device, port)) {
         Entry* entry = entry_of(std::string(seen.check->id));
         if (entry == nullptr || seen.verdict == Verdict::not_applicable) continue;
         CheckResult& result = entry->result;
