@@ -10,8 +10,6 @@ namespace qps::tests {
 using namespace dissect;
 using namespace transport;
 using namespace transport::live;
-using peers::Block;
-using peers::Queues;
 
 namespace {
 
@@ -32,8 +30,8 @@ T le(Bytes bytes, std::size_t at) {
 
 struct NvmeTarget::Queue {
     CmId id{};
-    Queues queues;
-    Block block;
+    peers::Queues queues;
+    peers::Block block;
     std::uint16_t asked = 0;  // of the REQ
     bool served = true;
     bool connecting = false;
@@ -51,13 +49,13 @@ struct NvmeTarget::Queue {
 NvmeTarget::NvmeTarget(NvmeNeglect neglect) : neglect_(neglect) {}
 NvmeTarget::~NvmeTarget() = default;
 
-void NvmeTarget::begin(Endpoint& endpoint) {
+void NvmeTarget::begin(live::Endpoint& endpoint) {
     pd_ = endpoint.adapter().alloc_pd().value();
     cq_ = endpoint.adapter().create_cq(1U << 14).value();
     REQUIRE(endpoint.connections().listen(PortSpace::tcp, IpPort{4420}));
 }
 
-NvmeTarget::Context NvmeTarget::at(Endpoint& endpoint, Instant now) {
+NvmeTarget::Context NvmeTarget::at(live::Endpoint& endpoint, Instant now) {
     return {.endpoint = endpoint, .now = now, .pd = pd_, .counts = counts_, .lines = lines_, .held = held_};
 }
 
@@ -68,7 +66,7 @@ std::optional<Instant> NvmeTarget::poll_at() const {
     return first;
 }
 
-void NvmeTarget::poll(Endpoint& endpoint, Instant now) {
+void NvmeTarget::poll(live::Endpoint& endpoint, Instant now) {
     const Context context = at(endpoint, now);
     const auto events = endpoint.connections().take_events();
     for (const ConnectionEvent& event : events)
@@ -92,7 +90,7 @@ void NvmeTarget::poll(Endpoint& endpoint, Instant now) {
         }
 }
 
-void NvmeTarget::close(Endpoint& endpoint, Instant now) {
+void NvmeTarget::close(live::Endpoint& endpoint, Instant now) {
     const Context context = at(endpoint, now);
     for (auto& [qpn, queue] : queues_) {
         queue->queues.close(context);
@@ -133,8 +131,8 @@ void NvmeTarget::request(const Context& context, const ConnectionEvent& event) {
 
 void NvmeTarget::accept(const Context& context, const ConnectionEvent& event, std::uint16_t number, bool served) {
     const std::uint32_t room = neglect_.check == "NVME-73" ? kBlock : static_cast<std::uint32_t>(kNvmeCommand);
-    auto queues = Queues::open(context, cq_, {.sends = 64, .receives = kEntries, .receive_bytes = room, .access = verbs::kLocalWrite}, Pkey{0xffff});
-    auto block = Block::open(context, kBlock, verbs::kLocalWrite);
+    auto queues = peers::Queues::open(context, cq_, {.sends = 64, .receives = kEntries, .receive_bytes = room, .access = verbs::kLocalWrite}, Pkey{0xffff});
+    auto block = peers::Block::open(context, kBlock, verbs::kLocalWrite);
     REQUIRE((queues && block));
     auto queue = std::make_unique<Queue>();
     queue->id = event.id;
