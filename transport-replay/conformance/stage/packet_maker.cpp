@@ -110,7 +110,9 @@ private:
             const auto named = making_.variables.bytes(choice.bytes_of, field.width / 8);
             if (!choice.bytes_of.empty() && !named)
                 return std::unexpected(fmt::format("\"{}\": ${} is not a string of bytes", word.text, choice.bytes_of));
-            fits = set(*header_spec, field.name, named ? Bytes(*named) : Bytes(choice.bytes));
+            const Bytes said = named ? Bytes(*named) : Bytes(choice.bytes);
+            fits = field.width == kToEnd || set(*header_spec, field.name, said);
+            if (field.width == kToEnd) header_spec->tail.assign(said.begin(), said.end());
             private_said_ = private_said_ || (field.name.ends_with(".private") && word.kind != LayerKind::cm_ip_private);
         } else {
             auto value = number(word);
@@ -163,11 +165,9 @@ private:
 
     // The header of the IP CM service stands in front of the private data of a REQ or a SIDR_REQ.
     Done put_ip_cm() {
-        std::size_t length = kIpCmHeaderLength;  // and what the consumer has to say
-        for (const FieldSetting& setting : ip_cm_->settings)
-            if (setting.field->width == kToEnd) length = std::max(length, kIpCmHeaderLength + setting.bytes.size());
-        std::vector<std::byte> bytes(length);
+        std::vector<std::byte> bytes(kIpCmHeaderLength);
         for (const FieldSetting& setting : ip_cm_->settings) set_value(bytes, *setting.field, {setting.number, setting.bytes});
+        bytes.insert(bytes.end(), ip_cm_->tail.begin(), ip_cm_->tail.end());  // what the consumer has to say
         const bool request = line_.attribute->data == LayerKind::cm_req;
         if (request || line_.attribute->data == LayerKind::cm_sidr_req)
             if (!set(spec_, request ? "infiniband.cm.req.private" : "infiniband.cm.sidr_req.private", Bytes(bytes)))

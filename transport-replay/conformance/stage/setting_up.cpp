@@ -87,7 +87,9 @@ Step Run::play(const script::MakeQp& line) {
         qp.name = line.name;
         qp.kind = line.kind;
         qp.service = line.service;
-        qp.ours = Qpn{static_cast<std::uint32_t>(number_of(line.settings, "us").value_or(kFirstRawQpn + draw() % kRawQpns) & kMostQpn)};
+        // What CM connects must not have a number that it remembers of an earlier run (12.9.8.3.1): drawn of time, too.
+        const std::uint64_t drawn = line.kind == EndKind::managed ? mix(management_.drawn * 31 + ++drawn_) : draw();
+        qp.ours = Qpn{static_cast<std::uint32_t>(number_of(line.settings, "us").value_or(kFirstRawQpn + drawn % kRawQpns) & kMostQpn)};
         qp.theirs = Qpn{static_cast<std::uint32_t>(number_of(line.settings, "dut").value_or(0) & kMostQpn)};
         qp.our_first = Psn(static_cast<std::uint32_t>(number_of(line.settings, "psn").value_or(draw())));
         qp.their_first = Psn(static_cast<std::uint32_t>(number_of(line.settings, "dut_psn").value_or(draw())));
