@@ -193,14 +193,15 @@ void invalidated(ScriptText& text) {
     text.branch();
     text.line("< a RC_SEND_ONLY status:=le16@14 last:=psn");
     text.close();
-    text.line("> a RC_ACKNOWLEDGE");
+    text.counts();
+    text.line("> a RC_ACKNOWLEDGE msn=$msn");
     text.succeeds("the Connect");
 }
 void bad_key(ScriptText& text) {
     text.set_up();
     text.send(capsule(Connect{}));
     text.reads();
-    text.line("> a RC_ACKNOWLEDGE nak=REMOTE_ACCESS_ERROR");
+    text.line("> a RC_ACKNOWLEDGE msn=$msn nak=REMOTE_ACCESS_ERROR");
     text.ends("a READ that was refused");
 }
 
@@ -253,6 +254,7 @@ void gets_ready(ScriptText& text) {
 void identifies(ScriptText& text, std::string_view what, bool enabled) {
     for (const std::string_view opcode : {"FIRST", "MIDDLE", "LAST", "ONLY"}) text.line(fmt::format("allow a RC_RDMA_WRITE_{}", opcode));
     text.send(capsule(Command{.opcode = kIdentify, .cid = 9, .data = {.length = 4096}, .dword10 = 1}));
+    if (enabled) text.counts();  // the WRITE, which is not looked at
     text.answers();
     if (enabled) {
         text.succeeds(what);
@@ -275,7 +277,7 @@ void write_refused(ScriptText& text) {
     text.enable();
     text.send(capsule(Command{.opcode = kIdentify, .cid = 9, .data = {.length = 4096}, .dword10 = 1}));
     text.line("< a any opcode=RC_RDMA_WRITE_FIRST|RC_RDMA_WRITE_ONLY wrong:=psn");
-    text.line("> a RC_ACKNOWLEDGE psn=$wrong nak=REMOTE_ACCESS_ERROR");
+    text.line("> a RC_ACKNOWLEDGE psn=$wrong msn=$msn nak=REMOTE_ACCESS_ERROR");
     text.ends("a WRITE that was refused");
 }
 void unknown_fabrics(ScriptText& text) {
@@ -325,9 +327,9 @@ constexpr std::array kRows{
     Row{"NVME-55", "a Property Get of a property that does not exist fails", property_of_nothing},
     Row{"NVME-56", "a Property Get of another size than the property has fails", property_size, "NVME-50"},
     Row{"NVME-57", "a REQ for an admin queue of 4,096 entries is rejected for its size, or accepted", large_queue},
-    Row{"NVME-58", "a REQ of a host without receives is rejected, or its Connect is answered", no_receives, "NVME-46"},
-    Row{"NVME-59", "a REQ whose private data is all 0 is rejected, or its Connect is answered", nothing_said, "NVME-15 NVME-46"},
-    Row{"NVME-60", "a Property Get before Connect fails", first_not_connect, "NVME-12 NVME-13"},
+    Row{"NVME-58", "a REQ of a host without receives is rejected, or its Connect is answered", no_receives},
+    Row{"NVME-59", "a REQ whose private data is all 0 is rejected, or its Connect is answered", nothing_said},
+    Row{"NVME-60", "a Property Get before Connect fails", first_not_connect, "NVME-12"},
     Row{"NVME-61", "a Connect of record format 1 fails with Connect Incompatible Format", connect_format, "NVME-15"},
     Row{"NVME-62", "a Connect for a queue of one entry fails", connect_size, "NVME-10 NVME-15"},
     Row{"NVME-63", "a Connect for queue 1 on an admin queue fails", connect_queue, "NVME-11"},
@@ -341,7 +343,7 @@ constexpr std::array kRows{
     Row{"NVME-71", "a Connect with 512 bytes of data fails", connect_short_data, "NVME-16"},
     Row{"NVME-72", "a Connect without data fails", connect_no_data, "NVME-16"},
     Row{"NVME-73", "a Connect with its data in the capsule of an admin queue is refused", in_capsule, "NVME-19"},
-    Row{"NVME-74", "a Connect with an offset past its capsule is refused", past_capsule, "NVME-22"},
+    Row{"NVME-74", "a Connect with an offset past its capsule is refused", past_capsule},
     Row{"NVME-75", "a capsule of 60 bytes is refused", short_capsule, "NVME-23"},
     Row{"NVME-76", "what is invalidated is the key that the host asked for", invalidated},
     Row{"NVME-77", "after a READ that was refused the connection ends", bad_key},
@@ -399,9 +401,7 @@ script::Script sign_of_life(const Names& names) {
     text.line("title \"the target answers\"");
     text.line("needs cm");
     text.line(fmt::format("qp a rc cm mtu=1024 private={}", hex(private_data())));
-    text.line("let last = psn($a.dut_psn + 0xffffff)");
-    text.line("allow a RC_ACKNOWLEDGE");
-    text.line("allow a any psn=$last");
+    text.may_come();
     text.send(capsule(Connect{}));
     text.open("either");
     text.reads();

@@ -32,7 +32,12 @@ void ScriptText::close() {
 
 void ScriptText::send(dissect::Bytes capsule) { line(fmt::format("> a RC_SEND_ONLY ackreq data={}", hex(capsule))); }
 void ScriptText::reads(std::uint32_t length) { line(fmt::format("< a RC_RDMA_READ_REQUEST va={} rkey={} dmalen={} last:=psn", kMemory, kKey, length)); }
-void ScriptText::bring(dissect::Bytes data) { line(fmt::format("> a RC_RDMA_READ_RESPONSE_ONLY data={}", hex(data))); }
+void ScriptText::bring(dissect::Bytes data) {
+    counts();
+    line(fmt::format("> a RC_RDMA_READ_RESPONSE_ONLY msn=$msn data={}", hex(data)));
+}
+// A message of the target: what answers it says how many there were (9.7.5.1.1).
+void ScriptText::counts() { line("let msn = $msn + 1"); }
 void ScriptText::succeeds(std::string_view what) { line(fmt::format("assert $status / 2 % 2048 == 0 \"{} fails\"", what)); }
 void ScriptText::fails(std::string_view what) { line(fmt::format("assert $status / 2 % 2048 != 0 \"{} succeeds\"", what)); }
 void ScriptText::fails_with(std::string_view what, unsigned status) {
@@ -42,6 +47,7 @@ void ScriptText::fails_with(std::string_view what, unsigned status) {
 
 void ScriptText::may_come() {
     line("let last = psn($a.dut_psn + 0xffffff)");  // none yet
+    line("let msn = 0");
     line("allow a RC_ACKNOWLEDGE");
     line("allow a any psn=$last");
     for (const std::string_view message : {"MRA", "REP"}) line(fmt::format("allow gsi {}", message));  // once more
@@ -69,7 +75,8 @@ void ScriptText::request(const QueueRequest& request) {
 
 void ScriptText::answers() {
     line("< a any opcode=RC_SEND_ONLY|RC_SEND_ONLY_WITH_INVALIDATE result:=le64@0 cid:=le16@12 status:=le16@14 last:=psn");
-    line("> a RC_ACKNOWLEDGE");
+    counts();
+    line("> a RC_ACKNOWLEDGE msn=$msn");
 }
 
 void ScriptText::reads_or_answers(dissect::Bytes data, std::uint32_t length) {

@@ -33,6 +33,8 @@ public:
     void reads(std::uint32_t length = 1024);
     void bring(dissect::Bytes data);
     void bring(std::uint16_t controller = kAnyController) { bring(connect_data(names_.subsystem, names_.host, controller)); }
+    void counts();
+    void may_come();
     // A response capsule: $status, $result, $cid.
     void answers();
     void reads_or_answers(dissect::Bytes data, std::uint32_t length = 1024);
@@ -54,7 +56,6 @@ public:
 
 private:
     void connect();
-    void may_come();
 
     const Names& names_;
     std::string text_;

@@ -173,6 +173,9 @@ void Run::note_management(const Packet& packet) {
         Names{LayerKind::cm_sidr_req, "infiniband.cm.sidr_req.requestid"},
         Names{LayerKind::cm_lap, "infiniband.cm.lap.localcommid"},
     };
+    // What is over needs no farewell.
+    if (find(packet, LayerKind::cm_dreq) != nullptr || find(packet, LayerKind::cm_drep) != nullptr)
+        for (auto& [name, qp] : queue_pairs_) qp.their_comm = 0;
     for (const Names& row : kLocal)
         if (const auto comm = number_in(packet, row.kind, row.field)) management_.their_comm = static_cast<std::uint32_t>(*comm);
 }
