@@ -42,6 +42,7 @@ struct NvmeTarget::Queue {
     Answer connect;  // what waits for its data
     std::uint16_t said = 0;       // Connects' queue
     std::uint32_t length = kData;  // of their data
+    std::size_t reading = 0;       // READs that are under way
     std::size_t answered = 0;
     std::optional<Instant> leaves_at{};
 };
@@ -167,7 +168,7 @@ void NvmeTarget::complete(const Context& context, const verbs::Wc& wc) {
         (void)queue.queues.post_receive(context, done.tag);
         return take(context, queue, capsule);
     }
-    if (done.tag == kRead && queue.connecting) finish_connect(context, queue);
+    if (done.tag == kRead && queue.connecting && --queue.reading == 0) finish_connect(context, queue);
 }
 
 void NvmeTarget::fail_queue(const Context& context, Queue& queue, bool read) {
@@ -250,10 +251,16 @@ void NvmeTarget::take_connect(const Context& context, Queue& queue, Bytes entry)
         queue.connect = success;
         queue.length = std::min(length, kData);
         queue.said = le<std::uint16_t>(entry, kQueueAt);
-        const verbs::Sge piece = queue.block.piece(kData, queue.length);
-        const verbs::Remote remote{le<std::uint64_t>(entry, kAddressAt), Rkey{le<std::uint32_t>(entry, kKeyAt)}};
-        const verbs::SendWr wr{.sg_list = {&piece, 1}, .opcode = verbs::WrOpcode::rdma_read, .remote = remote};
-        (void)queue.queues.post(context, wr, kRead);
+        const std::uint32_t all = lapse("NVME-52") == NvmeLapse::half ? queue.length / 2 : queue.length;
+        // The last piece first: any order is right.
+        for (std::uint32_t begin = (all - 1) / neglect_.piece * neglect_.piece, end = all;; end = begin, begin -= neglect_.piece) {
+            const verbs::Sge piece = queue.block.piece(kData + begin, end - begin);
+            const verbs::Remote remote{le<std::uint64_t>(entry, kAddressAt) + begin, Rkey{le<std::uint32_t>(entry, kKeyAt)}};
+            const verbs::SendWr wr{.sg_list = {&piece, 1}, .opcode = verbs::WrOpcode::rdma_read, .remote = remote};
+            (void)queue.queues.post(context, wr, kRead);
+            ++queue.reading;
+            if (begin == 0) return;
+        }
     };
     if (queue.connected) return refuse(context, queue, "NVME-66", failure(kSequence), succeed);
     if ((std::to_integer<std::uint8_t>(entry[1]) & kFuse) != 0) return refuse(context, queue, "NVME-68", failure(kInvalidField), read);

@@ -19,10 +19,12 @@ enum class NvmeLapse : std::uint8_t {
     hangs,    // says nothing
     lies,     // says something else
     twice,    // says it twice, or to another
+    half,     // does half of it
 };
 struct NvmeNeglect {
     std::string_view check{};  // its id; empty: none
     NvmeLapse lapse = NvmeLapse::none;
+    std::uint32_t piece = 1024;  // no neglect: the most of a READ
 };
 
 class NvmeTarget {

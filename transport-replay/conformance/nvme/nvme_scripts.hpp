@@ -1,9 +1,10 @@
 // The scripts of the active checks of NVMe over RDMA: a host that breaks one rule, or keeps all, against any target that CM reaches.
 //
 // They are made and not files, because they have names of hosts and subsystems in them; they are played by the suite as all scripts are.
-// A target may READ the data of a Connect in one READ alone: who READs it in pieces is not judged (blocked by NVME-52).
+// A target may READ the data of a Connect in pieces, in any order; in 40 pieces or more, it is not judged.
 #pragma once
 
+#include <dissect/types.hpp>
 #include <transport-replay/conformance/script/script.hpp>
 
 #include <span>

@@ -6,6 +6,12 @@
 
 namespace qps::transport::conformance::nvme {
 
+namespace {
+
+constexpr std::string_view kResponse = "result:=le64@0 cid:=le16@12 status:=le16@14 last:=psn";
+
+}  // namespace
+
 std::string hex(dissect::Bytes bytes) {
     std::string text;
     dissect::append_hex(text, bytes);
@@ -31,10 +37,16 @@ void ScriptText::close() {
 }
 
 void ScriptText::send(dissect::Bytes capsule) { line(fmt::format("> a RC_SEND_ONLY ackreq data={}", hex(capsule))); }
-void ScriptText::reads(std::uint32_t length) { line(fmt::format("< a RC_RDMA_READ_REQUEST va={} rkey={} dmalen={} last:=psn", kMemory, kKey, length)); }
+// All of it, or the first of several pieces: $at, $piece.
+void ScriptText::reads(std::uint32_t length) {
+    line(fmt::format("< a RC_RDMA_READ_REQUEST va={0}..{1} rkey={2} dmalen=0..{3} at:=va piece:=dmalen last:=psn", kMemory,
+                     kMemory + length, kKey, length));
+    line(fmt::format("assert $at - {} + $piece <= {} \"it READs past the data\"", kMemory, length));
+}
 void ScriptText::bring(dissect::Bytes data) {
     counts();
-    line(fmt::format("> a RC_RDMA_READ_RESPONSE_ONLY msn=$msn data={}", hex(data)));
+    line(fmt::format("> a RC_RDMA_READ_RESPONSE_ONLY psn=$last msn=$msn data={} from=$at-{} len=$piece", hex(data), kMemory));
+    line("let brought = $brought + $piece");
 }
 // A message of the target: what answers it says how many there were (9.7.5.1.1).
 void ScriptText::counts() { line("let msn = $msn + 1"); }
@@ -47,9 +59,12 @@ void ScriptText::fails_with(std::string_view what, unsigned status) {
 
 void ScriptText::may_come() {
     line("let last = psn($a.dut_psn + 0xffffff)");  // none yet
+    line("let prior = $last");  // where two READs are under way
     line("let msn = 0");
+    line("let brought = 0");
     line("allow a RC_ACKNOWLEDGE");
     line("allow a any psn=$last");
+    line("allow a any psn=$prior");
     for (const std::string_view message : {"MRA", "REP"}) line(fmt::format("allow gsi {}", message));  // once more
 }
 
@@ -74,26 +89,44 @@ void ScriptText::request(const QueueRequest& request) {
 }
 
 void ScriptText::answers() {
-    line("< a any opcode=RC_SEND_ONLY|RC_SEND_ONLY_WITH_INVALIDATE result:=le64@0 cid:=le16@12 status:=le16@14 last:=psn");
+    line(fmt::format("< a any opcode=RC_SEND_ONLY|RC_SEND_ONLY_WITH_INVALIDATE {}", kResponse));
     counts();
     line("> a RC_ACKNOWLEDGE msn=$msn");
 }
 
-void ScriptText::reads_or_answers(dissect::Bytes data, std::uint32_t length) {
+void ScriptText::reads_or_answers(dissect::Bytes data, const Reading& how) {
+    line("let answered = 0");
+    open(fmt::format("repeat {}", kMostPieces));
+    open("if $answered == 0");
+    line("let prior = $last");
     open("either");
-    reads(length);
+    reads(how.length);
     bring(data);
-    answers();
     branch();
-    answers();
+    if (how.invalidates) {
+        line(fmt::format("< a RC_SEND_ONLY_WITH_INVALIDATE infiniband.ieth={:08x} {}", kKey, kResponse));
+        line("let answered = 1");
+        branch();
+        line(fmt::format("< a RC_SEND_ONLY {}", kResponse));
+    } else {
+        line(fmt::format("< a any opcode=RC_SEND_ONLY|RC_SEND_ONLY_WITH_INVALIDATE {}", kResponse));
+    }
+    line("let answered = 1");
+    for (const Otherwise& each : how.others) {
+        branch();
+        for (const std::string_view words : each) line(words);
+    }
     close();
+    close();
+    close();
+    line(fmt::format("require $answered == 1 \"the target READs the data of a Connect in {} pieces or more\"", kMostPieces));
+    counts();
+    line("> a RC_ACKNOWLEDGE psn=$last msn=$msn");
 }
 
-void ScriptText::connect() {
-    send(capsule(Connect{}));
-    reads();
-    bring();
-    answers();
+void ScriptText::connect(std::uint16_t cid) {
+    send(capsule(Connect{.cid = cid}));
+    reads_or_answers(connect_data(names_.subsystem, names_.host));
 }
 
 void ScriptText::connected() {

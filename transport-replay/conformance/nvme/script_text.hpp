@@ -14,6 +14,15 @@ namespace qps::transport::conformance::nvme {
 // Statuses, type << 8 | code (dissect/ulp/nvme_status.hpp).
 inline constexpr unsigned kIncompatibleFormat = 0x180, kInvalidParameters = 0x182, kInvalidHost = 0x184;
 
+inline constexpr unsigned kMostPieces = 40;  // of the data of a Connect
+
+using Otherwise = std::vector<std::string_view>;  // lines of another alternative
+struct Reading {
+    std::uint32_t length = 1024;
+    bool invalidates = false;  // the key of the data, or none
+    std::vector<Otherwise> others{};
+};
+
 class ScriptText {
 public:
     explicit ScriptText(const Names& names) : names_(names) {}
@@ -31,13 +40,14 @@ public:
 
     void send(dissect::Bytes capsule);
     void reads(std::uint32_t length = 1024);
-    void bring(dissect::Bytes data);
-    void bring(std::uint16_t controller = kAnyController) { bring(connect_data(names_.subsystem, names_.host, controller)); }
+    void bring(dissect::Bytes data);  // of that READ
     void counts();
     void may_come();
     // A response capsule: $status, $result, $cid.
     void answers();
-    void reads_or_answers(dissect::Bytes data, std::uint32_t length = 1024);
+    // READs of any pieces in any order, and the response; who READs in more pieces than are played here is not judged.
+    void reads_or_answers(dissect::Bytes data, const Reading& how = {});
+    void connect(std::uint16_t cid = 0);
     void succeeds(std::string_view what);
     void fails(std::string_view what);
     void fails_with(std::string_view what, unsigned status);
@@ -55,8 +65,6 @@ public:
     [[nodiscard]] std::string take() { return std::move(text_); }
 
 private:
-    void connect();
-
     const Names& names_;
     std::string text_;
     std::size_t depth_ = 0;

@@ -186,7 +186,7 @@ private:
         if (!from) return std::unexpected(from.error());
         made_.pattern_offset = *from;
         if (const PacketWord* data = word(Special::data)) {
-            spec_.payload.assign(bytes_of(*data).begin(), bytes_of(*data).end());
+            if (auto done = set_data(bytes_of(*data)); !done) return done;
         } else {
             spec_.payload.resize(*length);
             agent::fill_pattern(spec_.payload, *seed, *from);
@@ -195,6 +195,20 @@ private:
             return each.special == Special::none && each.field->name == "infiniband.reth.dmalen";
         });
         if (!said && row_.verb == Verb::write) set(spec_, "infiniband.reth.dmalen", spec_.payload.size());
+        return {};
+    }
+
+    // All of it, or the piece that `from` and `len` say.
+    Done set_data(Bytes said) {
+        const auto from = number(Special::from, 0);
+        if (!from) return std::unexpected(from.error());
+        const std::uint64_t begin = std::min<std::uint64_t>(*from, said.size());
+        const auto length = number(Special::length, said.size() - begin);
+        if (!length) return std::unexpected(length.error());
+        if (*from > said.size() || *length > said.size() - begin)
+            return std::unexpected(fmt::format("data of {} bytes has no {} bytes from {}", said.size(), *length, *from));
+        const Bytes piece = said.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(*length));
+        spec_.payload.assign(piece.begin(), piece.end());
         return {};
     }
 
