@@ -117,20 +117,19 @@ std::optional<int> fit(std::string_view candidate, std::string_view typed) {
     return 2;
 }
 
-// Gathers what fits, then the best of it: by fit, then by how deep a name is, then in the order of the tables.
+// Gathers what fits, then the best of it: by fit, then by rank, then in the order of the tables.
 class Gathering {
 public:
     explicit Gathering(std::string_view typed) : typed_(typed) {}
 
-    void offer(std::string_view name, std::string text, std::string meaning, bool by_depth = false) {
+    void offer(std::string_view name, std::string text, std::string meaning, std::ptrdiff_t rank = 0) {
         const auto how = fit(name, typed_);
         if (!how || name == typed_ || text == typed_) return;
         if (std::ranges::any_of(found_, [&](const Found& f) { return f.completion.text == text; })) return;
-        const auto depth = by_depth ? std::ranges::count(name, '.') : 0;
-        found_.push_back({*how, depth, found_.size(), {std::move(text), std::move(meaning)}});
+        found_.push_back({*how, rank, found_.size(), {std::move(text), std::move(meaning)}});
     }
     [[nodiscard]] std::vector<Completion> best() {
-        std::ranges::sort(found_, {}, [](const Found& f) { return std::tuple(f.fit, f.depth, f.order); });
+        std::ranges::sort(found_, {}, [](const Found& f) { return std::tuple(f.fit, f.rank, f.order); });
         std::vector<Completion> list;
         for (Found& found : found_)
             if (list.size() < kMaxCompletions) list.push_back(std::move(found.completion));
@@ -140,7 +139,7 @@ public:
 private:
     struct Found {
         int fit;
-        std::ptrdiff_t depth;
+        std::ptrdiff_t rank;
         std::size_t order;
         Completion completion;
     };
@@ -159,8 +158,11 @@ std::string meaning_of(const NameEntry& entry) {
     return entry.group ? fmt::format("Any header of {}", entry.name) : std::string(header(entry.layers.front()).title);
 }
 
+// The shallow before the deep, and before the headers of a depth those that stand for many.
+std::ptrdiff_t rank_of(const NameEntry& entry) { return 2 * std::ranges::count(entry.name, '.') + (entry.group ? 0 : 1); }
+
 void offer_names(Gathering& found) {
-    for (const NameEntry& entry : all_names()) found.offer(entry.name, std::string(entry.name), meaning_of(entry), true);
+    for (const NameEntry& entry : all_names()) found.offer(entry.name, std::string(entry.name), meaning_of(entry), rank_of(entry));
 }
 
 void offer_values(Gathering& found, const NameEntry& entry) {

@@ -16,7 +16,6 @@ constexpr Field kDatagramNumber = named(kDatagramFields, "rdma.ucx.am.id");
 constexpr Field kActiveFlag = named(kDatagramFields, "rdma.ucx.ud.active");
 constexpr Field kControlFlag = named(kDatagramFields, "rdma.ucx.ud.ctl");
 constexpr Field kHost = named(kControlFields, "rdma.ucx.ud.host");
-constexpr Field kProcess = named(kControlFields, "rdma.ucx.ud.pid");
 constexpr Field kWireupType = named(kWireupFields, "rdma.ucx.wireup.type");
 constexpr Field kErrorMode = named(kWireupFields, "rdma.ucx.wireup.err_mode");
 constexpr Field kSource = named(kWireupFields, "rdma.ucx.wireup.src_ep");
@@ -47,15 +46,19 @@ constexpr std::array kForms{
     Form{Active::user_single_reply, kind::ucx_user},
 };
 
-// Addresses of memory of a process, on a multiple of 8: of x86 from 0x55.., of arm64 up to 0xff.. of 48 bits.
+// Addresses of memory of a process, on a multiple of 8 and of 48 bits, the highest of them used: of x86 they begin with 0x55 or 0x7f, of arm64
+// up to 0xff, in anonymised captures with anything.
 bool is_pointer(std::uint64_t number) {
-    constexpr std::uint64_t kLow = 7, kLeast = 0x55;
-    return (number & kLow) == 0 && number >> 40 >= kLeast && number >> 48 == 0;
+    constexpr std::uint64_t kLow = 7;
+    return (number & kLow) == 0 && number >> 40 != 0 && number >> 48 == 0;
 }
 
-// ucp_address: its version and flags, then the number of the worker.
+constexpr std::size_t kAddressHead = 10;  // of ucp_address: at least so much
+
+// ucp_address: its version and flags, then the number of the worker; anonymised captures have zeros there.
 bool is_address(Bytes bytes) {
     constexpr std::uint8_t kVersion = 15, kWorkerOfFirst = 0x20, kWorker = 2;
+    if (std::ranges::all_of(slice(bytes, 0, kAddressHead), [](std::byte b) { return b == std::byte{0}; })) return true;
     const auto head = read_be<std::uint8_t>(bytes, 0);
     if ((head & kVersion) == 0) return (head & kWorkerOfFirst) != 0 && read_le<std::uint64_t>(bytes, 1) != 0;
     return (head & kVersion) == 1 && (read_be<std::uint8_t>(bytes, 1) & kWorker) != 0 && read_le<std::uint64_t>(bytes, 2) != 0;
@@ -101,15 +104,15 @@ void walk_datagram(Walk& walk) {
 bool proves_connection(Bytes message) {
     const bool hardware = read_be<std::uint8_t>(message, 0) == 0;
     const Bytes active = slice(message, hardware ? 1 : 0);
-    constexpr std::size_t kMaps = 16, kAddress = 10;
-    if (active.size() < 1 + kWireup + kAddress || read_be<std::uint8_t>(active, 0) != static_cast<std::uint8_t>(Active::wireup))
+    constexpr std::size_t kMaps = 16;
+    if (active.size() < 1 + kWireup + kAddressHead || read_be<std::uint8_t>(active, 0) != static_cast<std::uint8_t>(Active::wireup))
         return false;
     const Bytes said = slice(active, 1);
     constexpr std::uint64_t kRequestType = 1, kAckType = 3, kLastMode = 2;
     const std::uint64_t type = read(said, kWireupType);
     if (type < kRequestType || type > kAckType || read(said, kErrorMode) > kLastMode) return false;
     if (!is_pointer(read(said, kSource)) || !is_pointer(read(said, kDestination))) return false;
-    return is_address(slice(said, kWireup)) || (said.size() >= kWireup + kMaps + kAddress && is_address(slice(said, kWireup + kMaps)));
+    return is_address(slice(said, kWireup)) || (said.size() >= kWireup + kMaps + kAddressHead && is_address(slice(said, kWireup + kMaps)));
 }
 
 bool proves_datagrams(Bytes message) {
@@ -121,7 +124,7 @@ bool proves_datagrams(Bytes message) {
     const bool to_nobody = read_le<std::uint32_t>(message, 0) == kToNobody && read_le<std::uint32_t>(message, 4) == kFirst;
     const bool answers = read(message, kActiveFlag) == 0 && read(message, kControlFlag) == 1 && message.size() == kDatagram + kControl;
     if (!(to_nobody && type == kRequest) && !(answers && type == kReply)) return false;
-    return is_name(slice(control, kHost.bit / 8, kHost.width / 8)) && read(control, kProcess) != 0;
+    return is_name(slice(control, kHost.bit / 8, kHost.width / 8));
 }
 
 bool may_be_datagram(Bytes message) {

@@ -165,7 +165,7 @@ TEST_CASE("the scripts of NVMe against a target of ours: all pass, twice the sam
     }
 }
 
-TEST_CASE("a target may READ the data of a Connect in pieces, in any order; in too many, it is not judged") {
+TEST_CASE("a target may READ the data of a Connect in pieces and in any order, but one in too many is not judged") {
     constexpr std::uint32_t kFew = 100, kTooMany = 25;
     for (const script::Script& script : nvme::scripts({})) {
         NvmeWorld world({.check = {}, .lapse = {}, .piece = kFew});

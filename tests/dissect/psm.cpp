@@ -22,7 +22,7 @@ TEST_CASE("PSM2: key datagram header, its own header, data") {
     CHECK(decoded.line().find("op=PSM2_EAGER") != std::string::npos);
 }
 
-TEST_CASE("PSM2: every opcode has its name; what is nearly PSM2 has no such headers") {
+TEST_CASE("PSM2: every opcode has its name, what is nearly PSM2 has no such headers") {
     for (const ValueName& opcode : kPsmOpcodes) {
         CHECK(Decoded(opa_psm(opcode.value)).number("opa.psm.ackpsn") == 77);
         CHECK(name_in(kOpaOpcodeNames, opcode.value) == opcode.name);

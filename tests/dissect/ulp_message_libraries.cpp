@@ -5,6 +5,8 @@
 #include <tests/support/hinted.hpp>
 #include <tests/support/message_libraries.hpp>
 
+#include <algorithm>
+
 using namespace qps::dissect;
 using namespace qps::tests;
 
@@ -133,6 +135,11 @@ TEST_CASE("UCX: what proves a connection, and what nearly does") {
     CHECK(ucx::proves_connection(with(little().put(std::uint8_t{0}), sent(ucx_wireup()))));
     CHECK(ucx::proves_connection(sent(ucx_wireup(3, kUcxNear, kUcxFar, 16))));
     CHECK_FALSE(ucx::proves_connection(sent(ucx_wireup(3, kUcxNear, kUcxFar, 8))));  // no version has an address there
+    Octets anonymised = sent(ucx_wireup(3, 0x440b'2454'a000, 0x0100'0000'0008));
+    std::fill(anonymised.end() - 11, anonymised.end(), std::byte{0});
+    CHECK(ucx::proves_connection(anonymised));
+    anonymised[22] = std::byte{1};
+    CHECK_FALSE(ucx::proves_connection(anonymised));
     CHECK_FALSE(ucx::proves_connection(sent(ucx_wireup(0))));
     CHECK_FALSE(ucx::proves_connection(sent(ucx_wireup(4))));
     CHECK_FALSE(ucx::proves_connection(sent(ucx_wireup(3, 0x300, 0x400))));  // numbers: anybody's
