@@ -6,6 +6,8 @@
 #include <cctype>
 #include <set>
 
+#include <fmt/format.h>
+
 using namespace qps::transport::conformance;
 
 TEST_CASE("the catalogue has every check of every family, numbered without holes") {
