@@ -195,11 +195,15 @@ constexpr std::array kCommands{
         {.live = true, .program = true},
         run_peer},
     Command{"pingpong", kOnAWire,
-            "Measure round-trip times of a live peer and their CPU cost",
+            "Measure round-trip times of a live peer and their CPU cost, beside TCP and UDP",
             "  qpscope pingpong -i eth1 -a 10.77.0.9/24                          # serve\n"
-            "  qpscope pingpong -i eth1 -a 10.77.0.10/24 10.77.0.9               # measure all four modes\n"
+            "  qpscope pingpong -i eth1 -a 10.77.0.10/24 10.77.0.9               # measure all modes\n"
+            "  qpscope pingpong -i eth1 10.77.0.9                                # with the system's address: TCP and UDP too\n"
+            "  qpscope pingpong -i eth1 --sizes 8..64K -f csv 10.77.0.9 > sizes.csv\n"
             "  qpscope pingpong -i eth1 --only send-poll --seconds 10 -s 8 -f json 10.77.0.9\n"
-            "  qpscope pingpong --via udp -a 127.0.0.2 127.0.0.1                 # without root",
+            "  qpscope pingpong --via udp -a 127.0.0.2 127.0.0.1                 # without root\n\n"
+            "The server listens on TCP and UDP too, at the same port number, where its address is the system's; where it is not, those\n"
+            "modes are left out.",
             {.live = true, .pingpong = true},
             run_pingpong},
     Command{"replay", kOnAWire,

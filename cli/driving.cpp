@@ -25,6 +25,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -103,8 +104,9 @@ std::expected<Device, Failure> open_bare(const LiveOptions& options) {
     }
     if (options.via == Via::nowhere) return Device(NullDevice(true));
     if (options.interface.empty()) return std::unexpected(Failure{ExitCode::usage, "missing interface: name one with -i, or use --via udp"});
-    if (options.via == Via::pcap) return hold(PcapDevice::open(options.interface, ""));
-    return hold(PacketRing::open({.interface = options.interface, .filter = ""}));
+    const std::string filter = options.unheard.empty() ? "" : fmt::format("not ({})", options.unheard);
+    if (options.via == Via::pcap) return hold(PcapDevice::open(options.interface, filter));
+    return hold(PacketRing::open({.interface = options.interface, .filter = filter}));
 }
 
 // Nearest to the wire is what records and tells, so that it shows what was really there; faults are behind.
@@ -259,7 +261,8 @@ std::expected<OpenEndpoint, Failure> open_endpoint(const LiveOptions& options, I
     OpenEndpoint result{.endpoint = Endpoint(std::move(opened->device), settings, now),
                         .capture = std::move(opened->capture),
                         .reserved = {},
-                        .addresses = {}};
+                        .addresses = {},
+                        .of_system = host->owner != AddressOwner::us};
     for (const AddressSetting& each : host->addresses) {
         result.addresses.push_back(each.address);
         if (host->owner == AddressOwner::system) result.reserved.emplace_back(each.address);
@@ -269,7 +272,12 @@ std::expected<OpenEndpoint, Failure> open_endpoint(const LiveOptions& options, I
 
 SteadyTime::SteadyTime() : start_{read_clock(CLOCK_REALTIME)}, monotonic_start_(read_clock(CLOCK_MONOTONIC)) {}
 
-Duration processor_time() { return Duration{read_clock(CLOCK_PROCESS_CPUTIME_ID)}; }
+ProcessTime processor_time() {
+    rusage usage{};
+    static_cast<void>(getrusage(RUSAGE_SELF, &usage));
+    const std::int64_t kernel = std::int64_t{usage.ru_stime.tv_sec} * 1'000'000'000 + std::int64_t{usage.ru_stime.tv_usec} * 1000;
+    return {.worked = Duration{read_clock(CLOCK_PROCESS_CPUTIME_ID)}, .kernel = Duration{kernel}};
+}
 
 Instant SteadyTime::now() const { return start_ + Duration{read_clock(CLOCK_MONOTONIC) - monotonic_start_}; }
 

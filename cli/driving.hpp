@@ -45,8 +45,12 @@ private:
     std::int64_t monotonic_start_;
 };
 
-// Of this process, since it began.
-[[nodiscard]] dissect::Duration processor_time();
+// Of this process, since it began. How much of it the kernel's is by its own counting, which most systems sample at each tick.
+struct ProcessTime {
+    dissect::Duration worked{};
+    dissect::Duration kernel{};
+};
+[[nodiscard]] ProcessTime processor_time();
 
 // A UDP socket on the port of RoCEv2, which nobody reads: without one the system would answer what comes for us at an address that
 // it has too with "port unreachable". Holds nothing where the port is taken.
@@ -72,6 +76,7 @@ struct OpenEndpoint {
     std::shared_ptr<dissect::SavedCapture> capture;
     std::vector<ReservedPort> reserved;
     std::vector<transport::Address> addresses;  // ours, without link-local ones that nobody typed
+    bool of_system = false;                     // they are the system's too, whose sockets can use them
 };
 [[nodiscard]] std::expected<OpenEndpoint, Failure> open_endpoint(const LiveOptions& options, dissect::Instant now);
 

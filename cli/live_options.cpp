@@ -244,6 +244,13 @@ void add_pingpong_options(CLI::App& app, LiveOptions& options) {
         ->type_name("MODE")
         ->allow_extra_args(false)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    add_read(app, "--sizes", "SIZES", "Run each mode with messages of these sizes: 8..64K (doubled from one to the next) or 64,1000,4K",
+             [&options](const std::string& text) {
+                 auto sizes = read_sizes(text, live::kMaxTransfer, live::kMaxPingpongSizes);
+                 if (!sizes) refuse(sizes.error());
+                 options.sizes = std::move(*sizes);
+             })
+        ->excludes(app.get_option("--size"));
     add_read(app, "--seconds", "N", "Run each mode for at most N seconds (without -n: for all of it)",
              [&options](const std::string& text) {
                  const auto time = read_time(text + "s");

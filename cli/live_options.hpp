@@ -44,6 +44,7 @@ struct LiveOptions {
     bool rate_control = false;  // DCQCN
     std::vector<std::string> faults;
     std::string capture;  // -w
+    std::string unheard;  // of a ring or libpcap: an expression of libpcap; frames that match it are nobody's here
     bool trace = false;
     bool busy = false;                       // polls without sleeping
     std::optional<dissect::Duration> lasts;  // --for
@@ -79,6 +80,7 @@ struct LiveOptions {
     // Of `pingpong`, besides.
     std::vector<std::string> only;               // rows, by their names; none: all
     std::optional<dissect::Duration> row_lasts;  // --seconds
+    std::vector<std::uint32_t> sizes;            // --sizes; none: that of --size
     bool signaled = true;
 };
 

@@ -1,17 +1,17 @@
-// `pingpong`: serves, or measures round trips with a server: rows as a table, the best first, or as JSON.
+// `pingpong`: serves, or measures round trips with a server, by RDMA and by sockets of the system.
 #include <transport-replay/live/pingpong/pingpong.hpp>
-#include <transport-replay/report/figures.hpp>
-#include <transport-replay/report/json.hpp>
 
 #include <algorithm>
-#include <cstdio>
+#include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "command.hpp"
 #include "driving.hpp"
 #include "message.hpp"
 #include "output.hpp"
+#include "pingpong_report.hpp"
 #include <fmt/format.h>
 
 namespace qps::cli {
@@ -22,8 +22,6 @@ using dissect::Instant;
 using live::Endpoint;
 
 namespace {
-
-std::string_view name_of(const PingpongRow& row) { return kPingpongModes[row.mode].name; }
 
 std::string mode_names() {
     std::string names;
@@ -41,88 +39,46 @@ std::expected<std::vector<std::size_t>, std::string> modes_of(const std::vector<
     return modes;
 }
 
-std::string percent(const ProcessorUse& use) { return fmt::format("{:.0f} %", use.share() * 100); }
-
-std::string names_of(std::span<const PingpongRow> rows, const std::vector<std::size_t>& which) {
-    std::string names;
-    for (const std::size_t row : which) names += fmt::format("{}{}", names.empty() ? "" : ", ", name_of(rows[row]));
-    return names;
-}
-
-std::string for_people(const PingpongSettings& settings, std::span<const PingpongRow> rows) {
-    std::string text = fmt::format("{}, depth {}, {}\n", counted(settings.request.size.value_or(kPingpongBytes), "byte"),
-                                   settings.request.depth, settings.signaled ? "all SENDs signaled" : "some SENDs signaled");
-    constexpr std::string_view kLine = "{:>5}  {:<13}{:>12}{:>12}{:>12}{:>12}{:>12}{:>8}{:>10}  {}\n";
-    text += fmt::format(kLine, "place", "mode", "rounds", "min", "p50", "p99", "max", "CPU", "peer CPU", "ties with");
-    for (const PingpongPlace& place : ranked(rows)) {
-        const PingpongRow& row = rows[place.row];
-        text += fmt::format(kLine, place.place, name_of(row), grouped(row.round_trips), duration_text(row.least), duration_text(row.median),
-                            duration_text(row.most_of), duration_text(row.longest), percent(row.here), percent(row.there),
-                            names_of(rows, place.with));
-    }
-    std::string trimmed;  // no blanks at the ends of lines
-    for (const char each : text) {
-        if (each == '\n')
-            while (trimmed.ends_with(' ')) trimmed.pop_back();
-        trimmed += each;
-    }
-    return trimmed;
-}
-
-void add_use(Document& document, std::string_view name, const ProcessorUse& use) {
-    document.open(name);
-    document.add("processor_ns", static_cast<std::int64_t>(use.worked));
-    document.add("lasted_ns", static_cast<std::int64_t>(use.lasted));
-    document.add("processor_per_million", static_cast<std::int64_t>(use.share() * 1e6));
-    document.close();
-}
-
-std::string for_programs(OutputFormat format, const PingpongSettings& settings, std::span<const PingpongRow> rows,
-                         const ProgramCounts& counts) {
-    std::string text;
-    Document document(format, text);
-    document.open();
-    document.add("schema", kSchema);
-    document.add("size_bytes", settings.request.size.value_or(kPingpongBytes));
-    document.add("depth", settings.request.depth);
-    document.add("signaled", settings.signaled);
-    document.add("wrong", counts.wrong);
-    document.add("failed", counts.failed);
-    document.open_list("rows");
-    for (const PingpongPlace& place : ranked(rows)) {
-        const PingpongRow& row = rows[place.row];
-        document.open();
-        document.add("place", place.place);
-        document.add("row", name_of(row));
-        std::vector<std::string> ties;
-        for (const std::size_t other : place.with) ties.emplace_back(name_of(rows[other]));
-        document.add_texts("as_good_as", ties);
-        document.add("round_trips", row.round_trips);
-        document.add("min_ns", static_cast<std::int64_t>(row.least));
-        document.add("p50_ns", static_cast<std::int64_t>(row.median));
-        document.add("p99_ns", static_cast<std::int64_t>(row.most_of));
-        document.add("max_ns", static_cast<std::int64_t>(row.longest));
-        add_use(document, "here", row.here);
-        add_use(document, "there", row.there);
-        document.close();
-    }
-    document.close_list();
-    document.close();
-    text += '\n';
-    return text;
-}
-
 PingpongSettings settings_of(const LiveOptions& live) {
     PingpongSettings settings{
-        .row_lasts = live.row_lasts, .signaled = live.signaled, .processor = processor_time, .clock = [clock = SteadyTime{}] {
-            return clock.now();
-        }};
+        .row_lasts = live.row_lasts, .signaled = live.signaled, .processor = [] {
+            const ProcessTime time = processor_time();
+            return ProcessorTime{.worked = time.worked, .kernel = time.kernel};
+        },
+        .clock = [clock = SteadyTime{}] { return clock.now(); }};
     settings.request = {.target = live.target, .port = live.port, .count = live.count, .size = live.size.value_or(kPingpongBytes)};
     settings.request.depth = live.depth.value_or(1);
     settings.request.clients = live.clients;
     set_timers(live, settings.request.connect);
     settings.request.verify = live.verify;
+    settings.sizes = live.sizes;
     return settings;
+}
+
+// A number that a stranger does not guess: of the system's own source, not of a seed.
+std::uint64_t draw_token() {
+    std::random_device source;
+    constexpr unsigned kHalf = 32;
+    return std::uint64_t{source()} << kHalf | source();
+}
+
+// Sockets use the system's addresses, so where the endpoint has those and no own.
+PingpongSockets sockets_of(const LiveOptions& live, const OpenEndpoint& opened) {
+    PingpongSockets sockets{.interface = live.interface};
+    if (!opened.of_system)
+        sockets.unreachable = fmt::format("{} is an address of this endpoint alone, which no socket of the system has",
+                                          opened.addresses.empty() ? std::string("it") : text(opened.addresses.front()));
+    else
+        for (const Address& each : opened.addresses)
+            if (family_of(each) == Family::ipv4 || !is_link_local(each)) sockets.addresses.push_back(text(each));  // of those a socket wants the interface, too
+    sockets.draw = draw_token;
+    return sockets;
+}
+
+// What goes over sockets is the system's: the ring hands it to us as well, and looking at it would cost the rows that are to be compared.
+LiveOptions with_filter(LiveOptions live) {
+    live.unheard = fmt::format("tcp port {0} or (udp port {0} and not udp port 4791)", std::to_underlying(live.port.value_or(kPingpongPort)));
+    return live;
 }
 
 // What the program says as it goes: of a server that is all there is; beside a client's rows it is a remark.
@@ -150,28 +106,31 @@ ExitCode run_pingpong(const Options& options) {
     const bool serves = !live.target;
     std::vector<PingpongRow> rows;
     PingpongSettings settings = settings_of(live);
+    std::vector<PingpongLeftOut> left_out;
     settings.on_row = [&rows](const PingpongRow& row) { rows.push_back(row); };
+    settings.on_left_out = [&left_out](const PingpongLeftOut& row) { left_out.push_back(row); };
     const auto modes = modes_of(live.only);
     if (!modes) return fail({ExitCode::usage, modes.error()});
     settings.modes = *modes;
-    auto program = make_pingpong(settings);
-    if (!program) return fail({ExitCode::usage, program.error()});
+    if (const auto possible = make_pingpong(settings); !possible) return fail({ExitCode::usage, possible.error()});
     Output output(options);
     if (!output.ok()) return fail({ExitCode::output_failed, output.problem()});
     const SteadyTime clock;
-    auto opened = open_endpoint(live, clock.now());
+    auto opened = open_endpoint(with_filter(live), clock.now());
     if (!opened) return fail(opened.error());
+    settings.sockets = sockets_of(live, *opened);
+    auto program = make_pingpong(settings);
+    if (!program) return fail({ExitCode::usage, program.error()});
     Endpoint& endpoint = opened->endpoint;
     if (auto settled = settle(endpoint, clock); !settled) return fail(settled.error());
     if (auto begun = program->begin(endpoint, clock.now()); !begun) return fail({ExitCode::unreadable, begun.error()});
     if (serves && !options.quiet && !opened->addresses.empty())
         say("serving pingpong at {}\n", text(opened->addresses.front()));
     const Ending ending = drive(endpoint, *program, live, clock, [&](Instant) { print_lines(*program, output, serves, options.quiet); });
-    const bool all_there = serves || rows.size() == settings.modes.size();
-    if (!serves)
-        output.write(options.format == OutputFormat::table ? for_people(settings, rows)
-                                                           : for_programs(options.format, settings, rows, program->counts()));
+    const bool all_there = serves || rows.size() + left_out.size() == settings.modes.size() * std::max<std::size_t>(1, settings.sizes.size());
+    if (!serves) print_pingpong(options, settings, {.rows = rows, .left_out = left_out, .counts = program->counts()}, output);
     output.flush();
+    for (const std::string& sentence : sentences_of(left_out)) say("qpscope: {}\n", sentence);
     if (const auto problem = endpoint.device().problem()) say("qpscope: {}: {}\n", problem->device, problem->sentence);
     if (opened->capture)
         if (auto saved = opened->capture->commit(); !saved)

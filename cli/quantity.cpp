@@ -2,12 +2,29 @@
 
 #include <dissect/parse_value.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string_view>
 
 #include <fmt/format.h>
 
 namespace qps::cli {
+
+namespace {
+
+std::optional<std::uint32_t> read_size(std::string_view text, std::uint32_t largest) {
+    unsigned shift = 0;
+    constexpr unsigned kKibi = 10, kMebi = 20;
+    if (!text.empty() && (text.back() == 'K' || text.back() == 'k')) shift = kKibi;
+    if (!text.empty() && (text.back() == 'M' || text.back() == 'm')) shift = kMebi;
+    if (shift != 0) text.remove_suffix(1);
+    const auto number = dissect::parse_number(text, largest >> shift);
+    if (!number) return std::nullopt;
+    return static_cast<std::uint32_t>(*number << shift);
+}
+
+}  // namespace
 
 std::expected<dissect::BitsPerSecond, std::string> read_speed(const std::string& text) {
     const auto wrong = std::unexpected(fmt::format("invalid link speed '{}': expected a number with G or M, such as 100G", text));
@@ -43,6 +60,28 @@ std::expected<std::pair<std::string, dissect::Duration>, std::string> read_offse
     if (!time && !typed.empty() && typed.back() >= '0' && typed.back() <= '9') time = dissect::parse_duration(std::string(typed) + "s");
     if (!time || *time < dissect::Duration{}) return wrong;
     return std::pair(text.substr(0, equals), back ? -*time : *time);
+}
+
+std::expected<std::vector<std::uint32_t>, std::string> read_sizes(const std::string& text, std::uint32_t largest, std::size_t most) {
+    const auto wrong = std::unexpected(
+        fmt::format("invalid sizes '{}': expected FIRST..LAST or up to {} sizes of at most {} bytes, such as 8..64K or 64,4K", text, most, largest));
+    std::vector<std::uint32_t> sizes;
+    const std::string_view typed = text;
+    if (const std::size_t dots = typed.find(".."); dots != std::string_view::npos) {
+        const auto first = read_size(typed.substr(0, dots), largest);
+        const auto last = read_size(typed.substr(dots + 2), largest);
+        if (!first || !last || *first == 0 || *first > *last) return wrong;
+        for (std::uint64_t size = *first; size <= *last; size *= 2) sizes.push_back(static_cast<std::uint32_t>(size));
+        return sizes;
+    }
+    for (std::size_t from = 0; from <= typed.size();) {
+        const std::size_t comma = std::min(typed.find(',', from), typed.size());
+        const auto size = read_size(typed.substr(from, comma - from), largest);
+        if (!size || sizes.size() == most) return wrong;
+        if (std::ranges::find(sizes, *size) == sizes.end()) sizes.push_back(*size);
+        from = comma + 1;
+    }
+    return sizes;
 }
 
 }  // namespace qps::cli

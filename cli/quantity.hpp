@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace qps::cli {
 
@@ -18,5 +19,9 @@ namespace qps::cli {
 
 // "b.pcap=-1.5ms", "b.pcap=+2": a file and what is added to its times, in seconds where there is no unit.
 [[nodiscard]] std::expected<std::pair<std::string, dissect::Duration>, std::string> read_offset(const std::string& text);
+
+// "8..64K", "64,1000,4K": sizes in bytes, of which K and M are 1024 and 1024 * 1024; from one to the other in powers of two times the
+// first. At most so many, none above `largest`.
+[[nodiscard]] std::expected<std::vector<std::uint32_t>, std::string> read_sizes(const std::string& text, std::uint32_t largest, std::size_t most);
 
 }  // namespace qps::cli

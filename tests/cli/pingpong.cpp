@@ -34,7 +34,7 @@ Measured measure(std::vector<std::string> words) {
 
 }  // namespace
 
-TEST_CASE("pingpong over UDP: four rows, the best first") {
+TEST_CASE("pingpong over UDP: every row, the best first") {
     const Measured measured = measure({"-n", "40", "-s", "3000", "--depth", "2", "-f", "json", "--for", "50s"});
     INFO(measured.client.err << measured.server.err << measured.server.out);
     CHECK(measured.server.code == kDone);
@@ -46,26 +46,42 @@ TEST_CASE("pingpong over UDP: four rows, the best first") {
     CHECK(json["signaled"] == true);
     CHECK(json["wrong"] == 0);
     CHECK(json["failed"] == 0);
-    REQUIRE(json["rows"].size() == 4);
+    CHECK(json["left_out"].empty());
+    CHECK(json["textbooks"].size() == 8);
+    REQUIRE(json["rows"].size() == 12);
     std::vector<std::string> names;
     std::int64_t before = 0;
     for (const auto& row : json["rows"]) {
         names.push_back(row["row"]);
-        CHECK(row["round_trips"] == 40);
-        CHECK(row["min_ns"] > 0);
-        CHECK(row["min_ns"] <= row["p50_ns"]);
-        CHECK(row["p50_ns"] <= row["p99_ns"]);
-        CHECK(row["p99_ns"] <= row["max_ns"]);
-        CHECK(row["p50_ns"] >= before);
-        before = row["p50_ns"];
+        CHECK(row["size_bytes"] == 3000);
+        CHECK(row["round_trips"].get<int>() + row["lost"].get<int>() == 40);
         for (const char* side : {"here", "there"}) {
             CHECK(row[side]["processor_ns"] > 0);
             CHECK(row[side]["processor_ns"] <= row[side]["lasted_ns"]);  // one thread
+            CHECK(row[side]["user_ns"].get<std::int64_t>() + row[side]["kernel_ns"].get<std::int64_t>() == row[side]["processor_ns"]);
         }
+        if (names.back().ends_with("-stream")) {
+            CHECK(row["p50_ns"].is_null());
+            CHECK(row["bits_per_second"] > 0);
+            continue;
+        }
+        CHECK(row["bits_per_second"].is_null());
+        std::int64_t counted = 0;
+        for (const auto& bucket : row["histogram"]) counted += bucket["count"].get<std::int64_t>();
+        CHECK(counted == row["round_trips"]);
+        CHECK(row["min_ns"] > 0);
+        CHECK(row["min_ns"] <= row["p50_ns"]);
+        CHECK(row["p50_ns"] <= row["p90_ns"]);
+        CHECK(row["p90_ns"] <= row["p99_ns"]);
+        CHECK(row["p99_ns"] <= row["p99_9_ns"]);
+        CHECK(row["p99_9_ns"] <= row["max_ns"]);
+        CHECK(row["p50_ns"] >= before);
+        before = row["p50_ns"];
     }
     std::ranges::sort(names);
-    CHECK(names == std::vector<std::string>{"send-notify", "send-poll", "write-notify", "write-poll"});
-    CHECK_THAT(measured.server.out, Contains("4 rows of pingpong, 112 messages returned"));
+    CHECK(names == std::vector<std::string>{"send-notify", "send-poll", "tcp-notify", "tcp-poll", "tcp-stream", "udp-notify", "udp-poll",
+                                            "write-notify", "write-poll", "write-read-notify", "write-read-poll", "write-stream"});
+    CHECK_THAT(measured.server.out, Contains("12 rows of pingpong, 224 messages returned"));
 }
 
 TEST_CASE("pingpong over UDP: one row for people") {
@@ -74,11 +90,21 @@ TEST_CASE("pingpong over UDP: one row for people") {
     CHECK(measured.client.code == kDone);
     CHECK(measured.server.code == kDone);
     const auto lines = lines_of(measured.client.out);
-    REQUIRE(lines.size() == 3);
-    CHECK(lines[0] == "64 bytes, depth 1, some SENDs signaled");
-    CHECK_THAT(lines[1], Contains("p50") && Contains("CPU"));
-    CHECK_THAT(lines[2], StartsWith("    1  send-notify") && Contains(" 20 "));
+    REQUIRE(lines.size() >= 3);
+    CHECK(lines[0] == "depth 1, some SENDs signaled");
+    CHECK_THAT(lines[1], Contains("p50") && Contains("peer sys"));
+    CHECK_THAT(lines[2], StartsWith("   64      1  send-notify") && Contains(" 20 "));
     qps::tests::check_golden("cli/golden/pingpong_row.txt", without_numbers(measured.client.out));
+}
+
+TEST_CASE("pingpong over UDP: a row for each size and mode, as CSV") {
+    const Measured measured = measure({"-n", "10", "--only", "tcp-notify,send-notify", "--sizes", "8..32", "-f", "csv", "--for", "50s"});
+    INFO(measured.client.err << measured.server.err);
+    CHECK(measured.client.code == kDone);
+    const auto lines = lines_of(measured.client.out);
+    REQUIRE(lines.size() == 7);
+    CHECK_THAT(lines[0], StartsWith("size_bytes,place,row,round_trips,lost,min_ns,p50_ns,p50_low_ns,p50_high_ns,p90_ns,p99_ns,p99_9_ns,max_ns"));
+    for (std::size_t i = 1; i < lines.size(); ++i) CHECK_THAT(lines[i], StartsWith(fmt::format("{},", 8 << (i - 1) / 2)));
 }
 
 TEST_CASE("pingpong with nobody there, and wrong words") {
@@ -96,5 +122,8 @@ TEST_CASE("pingpong with nobody there, and wrong words") {
     CHECK_THAT(wrong({"-a", loopback(3), "-n", "99999999", loopback(4)}), Contains("invalid count 99999999: expected 1 to"));
     CHECK_THAT(wrong({"-a", loopback(3), "--depth", "4096", loopback(4)}), Contains("invalid depth 4096: expected at most 1024"));
     CHECK_THAT(wrong({"-a", loopback(3), "--seconds", "many", loopback(4)}), Contains("invalid number of seconds 'many'"));
+    CHECK_THAT(wrong({"-a", loopback(3), "--sizes", "64..8", loopback(4)}), Contains("invalid sizes '64..8': expected FIRST..LAST"));
+    CHECK_THAT(wrong({"-a", loopback(3), "--sizes", "8,,9", loopback(4)}), Contains("invalid sizes '8,,9'"));
+    CHECK_THAT(wrong({"-a", loopback(3), "--sizes", "2048M", loopback(4)}), Contains("invalid sizes '2048M'"));
     CHECK_THAT(wrong({loopback(4)}), Contains("needs exactly one --address"));
 }

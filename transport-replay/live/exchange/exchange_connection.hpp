@@ -73,6 +73,8 @@ public:
     [[nodiscard]] const std::optional<Problem>& problem() const { return problem_; }
     // Who is there, as numbers.
     [[nodiscard]] const std::string& peer() const { return peer_; }
+    // For who speaks on it himself; nothing is left here.
+    [[nodiscard]] OwnedDescriptor take_socket() { return std::exchange(socket_, {}); }
 
 private:
     friend class ExchangeListener;

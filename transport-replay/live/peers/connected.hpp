@@ -12,6 +12,10 @@
 //   shut      if there is one: nothing comes any more; gives back what the role itself has.
 //   hurried   if there is one: whether it wants to be polled without sleeping.
 //   look      if there is one: whether completions are to be looked at now; a role that waits for notifications says no.
+//   attend    if there is one: called at every turn, before anything else.
+//   turn      if there is one: called at every turn for each link that is up.
+//   watch     if there is one, of the role and of each session: descriptors that it waits for besides the device's.
+//   due       if there is one, of the role and of each session: when it is to be polled of its own accord.
 //
 // Invariants: a link is in `links_` from its queue pair's creation to its end; every link ends once; done() is true only after
 // the endpoint had a turn since the last one went, so that its farewell is on the wire.
@@ -68,6 +72,8 @@ public:
     void poll(Endpoint& endpoint, dissect::Instant now) {
         settled_ = over();
         const PeerContext context = at(endpoint, now);
+        if constexpr (requires { role_.attend(context); })
+            if (!over()) role_.attend(context);
         const std::vector<ConnectionEvent> events = endpoint.connections().take_events();
         for (const ConnectionEvent& event : events) {
             if (event.kind == ConnectionEventKind::request) take_request(context, event);
@@ -89,7 +95,21 @@ public:
     [[nodiscard]] std::optional<dissect::Instant> poll_at() const {
         if constexpr (requires { role_.hurried(); })
             if (role_.hurried()) return kAtOnce;
-        return over() && !settled_ ? std::optional(kAtOnce) : std::nullopt;
+        if (over()) return settled_ ? std::nullopt : std::optional(kAtOnce);
+        std::optional<dissect::Instant> due;
+        if constexpr (requires { role_.due(); }) due = role_.due();
+        if constexpr (requires(const typename Role::Session& session) { role_.due(session); })
+            for (const auto& [id, entry] : links_)
+                if (const auto of_link = role_.due(entry.session); of_link && (!due || *of_link < *due)) due = of_link;
+        return due;
+    }
+    [[nodiscard]] std::vector<Watched> watched() const {
+        std::vector<Watched> all;
+        if (over()) return all;
+        if constexpr (requires { role_.watch(all); }) role_.watch(all);
+        if constexpr (requires(const typename Role::Session& session) { role_.watch(session, all); })
+            for (const auto& [id, entry] : links_) role_.watch(entry.session, all);
+        return all;
     }
 
     void stop(Endpoint& endpoint, dissect::Instant now) {
@@ -302,6 +322,8 @@ private:
             Entry& entry = (next++)->second;
             Link& link = entry.link;
             if (link.state == LinkState::closing) continue;
+            if constexpr (requires { role_.turn(context, link, entry.session); })
+                if (link.state == LinkState::up && !link.complaint && !link.flushed) role_.turn(context, link, entry.session);
             if (link.flushed) link.fail("the queue pair failed");
             if (link.complaint) {
                 ++counts_.failed;

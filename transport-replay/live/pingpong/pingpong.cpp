@@ -4,6 +4,7 @@
 #include <transport-replay/live/pingpong/pingpong_state.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -14,13 +15,32 @@ namespace qps::transport::live {
 using dissect::Duration;
 using dissect::Instant;
 
-double ProcessorUse::share() const {
-    const auto time = std::to_underlying(lasted);
-    return time > 0 ? static_cast<double>(std::to_underlying(worked)) / static_cast<double>(time) : 0;
+namespace {
+
+double part_of(Duration part, Duration whole) {
+    const auto time = std::to_underlying(whole);
+    return time > 0 ? static_cast<double>(std::to_underlying(part)) / static_cast<double>(time) : 0;
+}
+
+}  // namespace
+
+double ProcessorUse::share() const { return part_of(worked, lasted); }
+
+std::optional<double> ProcessorUse::kernel_share() const { return kernel ? std::optional(part_of(*kernel, lasted)) : std::nullopt; }
+
+std::optional<double> ProcessorUse::user_share() const { return kernel ? std::optional(part_of(worked - *kernel, lasted)) : std::nullopt; }
+
+double PingpongRow::bits_per_second() const {
+    constexpr double kBits = 8, kNanoseconds = 1e9;
+    if (!poured || std::to_underlying(*poured) <= 0) return 0;
+    return static_cast<double>(round_trips) * size * kBits * kNanoseconds / static_cast<double>(std::to_underlying(*poured));
 }
 
 std::expected<Program, std::string> make_pingpong(PingpongSettings settings) {
-    const ProgramRequest& request = settings.request;
+    ProgramRequest& request = settings.request;
+    if (settings.sizes.size() > kMaxPingpongSizes)
+        return std::unexpected(fmt::format("{} message sizes: at most {} can be measured", settings.sizes.size(), kMaxPingpongSizes));
+    if (!settings.sizes.empty()) request.size = std::ranges::max(settings.sizes);
     if (const auto fits = peers::sound(request, 0, kMaxTransfer); !fits) return std::unexpected(fits.error());
     if (request.depth > kMaxPingpongDepth)
         return std::unexpected(fmt::format("invalid depth {}: expected at most {}", request.depth, kMaxPingpongDepth));
@@ -32,17 +52,36 @@ std::expected<Program, std::string> make_pingpong(PingpongSettings settings) {
     return request.target ? pingpong::make_client(std::move(settings)) : pingpong::make_server(std::move(settings));
 }
 
+namespace {
+
+// Less is better; rows that pour stand behind the others.
+struct Score {
+    bool pours = false;
+    double value = 0;
+    auto operator<=>(const Score&) const = default;
+};
+
+Score score_of(const PingpongRow& row) {
+    if (!row.poured) return {.pours = false, .value = static_cast<double>(std::to_underlying(row.median))};
+    const double rate = row.bits_per_second();
+    return {.pours = true, .value = rate > 0 ? 1 / rate : std::numeric_limits<double>::infinity()};
+}
+
+}  // namespace
+
 std::vector<PingpongPlace> ranked(std::span<const PingpongRow> rows) {
     std::vector<std::size_t> order(rows.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::stable_sort(order, {}, [&](std::size_t row) { return rows[row].median; });
+    std::ranges::stable_sort(order, {}, [&](std::size_t row) { return score_of(rows[row]); });
     std::vector<PingpongPlace> places;
+    std::size_t before = 0;  // rows of the other kind
     for (std::size_t first = 0; first < order.size();) {
-        const auto best = static_cast<double>(std::to_underlying(rows[order[first]].median));
+        const Score best = score_of(rows[order[first]]);
+        if (first > 0 && best.pours && !score_of(rows[order[first - 1]]).pours) before = first;
         std::size_t end = first + 1;
-        while (end < order.size() && static_cast<double>(std::to_underlying(rows[order[end]].median)) < best * (1 + kSamePlace)) ++end;
+        while (end < order.size() && score_of(rows[order[end]]) < Score{best.pours, best.value * (1 + kSamePlace)}) ++end;
         for (std::size_t i = first; i < end; ++i) {
-            PingpongPlace place{.row = order[i], .place = first + 1};
+            PingpongPlace place{.row = order[i], .place = first - before + 1};
             for (std::size_t other = first; other < end; ++other)
                 if (other != i) place.with.push_back(order[other]);
             places.push_back(std::move(place));
@@ -59,6 +98,7 @@ namespace {
 constexpr std::uint32_t kMagic = 0x5150'5370;  // "QPSp"
 constexpr std::uint8_t kVersion = 1;
 constexpr std::uint8_t kNotAllSignaled = 1;
+constexpr std::uint8_t kExtensionVersion = 1;
 
 }  // namespace
 
@@ -69,7 +109,9 @@ void write(dissect::MutableBytes into, const Announced& announced) {
     write_be(into, 5, announced.signaled ? std::uint8_t{0} : kNotAllSignaled);
     write_be(into, 6, announced.depth);
     write_be(into, 8, announced.bytes);
-    write_be(into, 12, std::uint32_t{0});
+    write_be(into, 12, announced.long_report ? std::uint8_t{1} : std::uint8_t{0});
+    write_be(into, 13, std::uint8_t{0});
+    write_be(into, 14, std::uint16_t{0});
 }
 
 std::optional<Announced> read_announced(dissect::Bytes bytes) {
@@ -78,21 +120,50 @@ std::optional<Announced> read_announced(dissect::Bytes bytes) {
         return std::nullopt;
     const Announced announced{.signaled = (dissect::read_be<std::uint8_t>(bytes, 5) & kNotAllSignaled) == 0,
                               .depth = dissect::read_be<std::uint16_t>(bytes, 6),
-                              .bytes = dissect::read_be<std::uint32_t>(bytes, 8)};
+                              .bytes = dissect::read_be<std::uint32_t>(bytes, 8),
+                              .long_report = dissect::read_be<std::uint8_t>(bytes, 12) != 0};
     if (announced.depth == 0 || announced.depth > kMaxPingpongDepth || announced.bytes > kMaxTransfer) return std::nullopt;
     return announced;
+}
+
+void write(dissect::MutableBytes into, const Extension& extension) {
+    using peers::write_be;
+    write_be(into, 0, extension.there ? kExtensionVersion : std::uint8_t{0});
+    write_be(into, 1, static_cast<std::uint8_t>(extension.sockets));
+    write_be(into, 2, extension.port);
+    write_be(into, 4, std::uint32_t{0});
+    write_be(into, 8, extension.token);
+}
+
+Extension read_extension(dissect::Bytes said) {
+    if (said.size() < kLentBytes) return {};
+    const dissect::Bytes bytes = said.subspan(peers::kOfferBytes, kExtensionBytes);
+    const auto sockets = dissect::read_be<std::uint8_t>(bytes, 1);
+    if (dissect::read_be<std::uint8_t>(bytes, 0) != kExtensionVersion || sockets > static_cast<std::uint8_t>(Served::cannot_listen)) return {};
+    return {.there = true,
+            .sockets = Served{sockets},
+            .port = dissect::read_be<std::uint16_t>(bytes, 2),
+            .token = dissect::read_be<std::uint64_t>(bytes, 8)};
+}
+
+void write(dissect::MutableBytes into, const Lent& lent) {
+    peers::write(into, lent.offer);
+    write(into.subspan(peers::kOfferBytes), lent.extension);
 }
 
 void write(dissect::MutableBytes into, const ProcessorUse& use) {
     peers::write_be(into, 0, std::to_underlying(use.worked));
     peers::write_be(into, 8, std::to_underlying(use.lasted));
+    if (into.size() >= kReport) peers::write_be(into, 16, std::to_underlying(use.kernel.value_or(Duration{})));
 }
 
 std::optional<ProcessorUse> read_use(dissect::Bytes bytes) {
-    if (bytes.size() != kReport) return std::nullopt;
-    const ProcessorUse use{.worked = Duration{static_cast<std::int64_t>(dissect::read_be<std::uint64_t>(bytes, 0))},
-                           .lasted = Duration{static_cast<std::int64_t>(dissect::read_be<std::uint64_t>(bytes, 8))}};
-    if (use.worked < Duration{} || use.lasted < Duration{}) return std::nullopt;
+    if (bytes.size() != kReport && bytes.size() != kShortReport) return std::nullopt;
+    const auto time_at = [&](std::size_t place) { return Duration{static_cast<std::int64_t>(dissect::read_be<std::uint64_t>(bytes, place))}; };
+    ProcessorUse use{.worked = time_at(0), .lasted = time_at(8)};
+    if (bytes.size() == kReport) use.kernel = time_at(16);
+    const auto can_be = [](Duration time) { return time >= Duration{} && time <= kMostReported; };
+    if (!can_be(use.worked) || !can_be(use.lasted) || !can_be(use.kernel.value_or(Duration{})) || use.kernel > use.worked) return std::nullopt;
     return use;
 }
 
@@ -116,12 +187,16 @@ bool Attention::look(const peers::PeerContext& context, verbs::Cq cq) {
 
 void Meter::begin(const PingpongSettings& settings, Instant now) {
     began_ = settings.clock ? settings.clock() : now;
-    worked_ = settings.processor ? settings.processor() : Duration{};
+    used_ = settings.processor ? settings.processor() : ProcessorTime{};
 }
 
+// The kernel counts the one exactly and samples the other, so that their ends may not fit by as much as a tick.
 ProcessorUse Meter::use(const PingpongSettings& settings, Instant now) const {
-    const Duration worked = settings.processor ? settings.processor() : Duration{};
-    return {.worked = worked - worked_, .lasted = (settings.clock ? settings.clock() : now) - began_};
+    const ProcessorTime used = settings.processor ? settings.processor() : ProcessorTime{};
+    const Duration worked = used.worked - used_.worked;
+    return {.worked = worked,
+            .lasted = (settings.clock ? settings.clock() : now) - began_,
+            .kernel = std::clamp(used.kernel - used_.kernel, Duration{}, worked)};
 }
 
 }  // namespace pingpong

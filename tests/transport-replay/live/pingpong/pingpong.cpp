@@ -30,7 +30,7 @@ Played play(PingpongSettings settings, const qps::tests::PairSettings& link = {}
     ProgramPair pair(link);
     Played played;
     std::int64_t worked = 0;
-    settings.processor = [&worked] { return Duration{worked}; };
+    settings.processor = [&worked] { return ProcessorTime{.worked = Duration{worked}, .kernel = Duration{worked / 4}}; };
     settings.on_row = [&played](const PingpongRow& row) { played.rows.push_back(row); };
     PingpongSettings serves = settings;
     serves.request.clients = 1;
@@ -76,9 +76,9 @@ TEST_CASE("pingpong: every row of every shape is played to its end") {
     CHECK(played.left == 0);
     CHECK(played.client.failed + played.server.failed == 0);
     CHECK(played.client.wrong == 0);
-    CHECK(played.client.messages == 4 * (40 + kWarmUp));
+    CHECK(played.client.messages == 6 * (40 + kWarmUp));
     CHECK(played.server.messages == 2 * (40 + kWarmUp));  // rows of WRITE and READ are the adapter's
-    REQUIRE(played.rows.size() == kPingpongModes.size());
+    REQUIRE(played.rows.size() == 6);
     for (std::size_t i = 0; i < played.rows.size(); ++i) {
         const PingpongRow& row = played.rows[i];
         CHECK(row.mode == i);
@@ -89,6 +89,12 @@ TEST_CASE("pingpong: every row of every shape is played to its end") {
         CHECK(row.most_of <= row.longest);
         CHECK(row.here.lasted >= row.longest);
         CHECK(row.there.lasted > Duration{});
+        CHECK(row.size == size);
+        CHECK(row.lost == 0);
+        REQUIRE(row.here.kernel);
+        REQUIRE(row.there.kernel);
+        CHECK(std::abs(*row.here.kernel_share() - row.here.share() / 4) < 0.01);
+        CHECK(*row.there.user_share() + *row.there.kernel_share() == Approx(row.there.share()));
     }
 }
 
@@ -119,7 +125,7 @@ TEST_CASE("pingpong: packets are lost, nothing else is") {
     const Played played = play(of(60, 3000, 4, GENERATE(true, false)), link, microseconds(500));
     CHECK(played.through);
     CHECK(played.client.wrong + played.client.failed + played.server.failed == 0);
-    CHECK(played.rows.size() == 4);
+    CHECK(played.rows.size() == 6);
 }
 
 TEST_CASE("pingpong: only the rows that are wanted, and no longer than they may last") {
@@ -152,6 +158,13 @@ TEST_CASE("pingpong: what cannot be asked for") {
     CHECK(refused(settings));
     settings.modes = {kPingpongModes.size()};
     CHECK(refused(settings));
+    settings = of(1, 8, 1);
+    settings.sizes.assign(kMaxPingpongSizes, 8);
+    CHECK_FALSE(refused(settings));
+    settings.sizes.push_back(8);
+    CHECK(refused(settings));
+    settings.sizes = {8, kMaxTransfer + 1};
+    CHECK(refused(settings));
 }
 
 TEST_CASE("pingpong: who is no client of it is refused, and the server serves on") {
@@ -177,7 +190,7 @@ TEST_CASE("pingpong: who is no client of it is refused, and the server serves on
 TEST_CASE("pingpong: what both say survives, what is cut or cannot be is nothing") {
     using namespace qps::transport::live::pingpong;
     std::array<std::byte, kAnnouncedBytes> bytes{};
-    const Announced announced{.signaled = GENERATE(true, false), .depth = 9, .bytes = 4097};
+    const Announced announced{.signaled = GENERATE(true, false), .depth = 9, .bytes = 4097, .long_report = GENERATE(true, false)};
     write(bytes, announced);
     CHECK(read_announced(bytes) == announced);
     for (std::size_t length = 0; length < bytes.size(); ++length) CHECK_FALSE(read_announced(dissect::Bytes(bytes).first(length)));
@@ -186,15 +199,52 @@ TEST_CASE("pingpong: what both say survives, what is cut or cannot be is nothing
         wrong[place] ^= std::byte{0x80};
         CHECK_FALSE(read_announced(wrong));
     }
+}
+
+TEST_CASE("pingpong: a report that cannot be is none, and an earlier one has two numbers") {
+    using namespace qps::transport::live::pingpong;
     std::array<std::byte, kReport> report{};
-    write(report, ProcessorUse{.worked = microseconds(3), .lasted = microseconds(4)});
+    write(report, ProcessorUse{.worked = microseconds(4), .lasted = microseconds(16), .kernel = microseconds(1)});
     const auto use = read_use(report);
     REQUIRE(use);
-    CHECK(use->share() == Approx(0.75));
-    report[0] = std::byte{0x80};  // negative
-    CHECK_FALSE(read_use(report));
-    CHECK_FALSE(read_use(dissect::Bytes(report).first(15)));
+    CHECK(use->share() == Approx(0.25));
+    CHECK(*use->kernel_share() == Approx(0.0625));
+    CHECK(*use->user_share() == Approx(0.1875));
+    const auto earlier = read_use(dissect::Bytes(report).first(kShortReport));
+    REQUIRE(earlier);
+    CHECK(earlier->share() == Approx(0.25));
+    CHECK_FALSE(earlier->kernel_share());
+    CHECK_FALSE(earlier->user_share());
+    for (const std::size_t place : {0U, 8U, 16U}) {
+        auto wrong = report;
+        wrong[place] = std::byte{0x80};  // negative
+        CHECK_FALSE(read_use(wrong));
+        wrong[place] = std::byte{0x7f};  // centuries
+        CHECK_FALSE(read_use(wrong));
+    }
+    write(report, ProcessorUse{.worked = microseconds(4), .lasted = microseconds(16), .kernel = microseconds(5)});
+    CHECK_FALSE(read_use(report));  // more in the kernel than at all
+    for (const std::size_t length : {0U, 15U, 17U, 23U}) CHECK_FALSE(read_use(dissect::Bytes(report).first(length)));
     CHECK(ProcessorUse{}.share() == 0);
+}
+
+TEST_CASE("pingpong: an extension is there where a server has one") {
+    using namespace qps::transport::live::pingpong;
+    std::array<std::byte, kLentBytes> bytes{};
+    const Extension extension{.there = true, .sockets = Served::yes, .port = 7474, .token = 0x0123'4567'89ab'cdef};
+    write(bytes, Lent{.offer = {.slots = 3, .length = 4096}, .extension = extension});
+    CHECK(read_extension(bytes) == extension);
+    CHECK(peers::read_offer(bytes)->slots == 3);
+    CHECK_FALSE(read_extension(dissect::Bytes(bytes).first(kLentBytes - 1)).there);
+    auto wrong = bytes;
+    wrong[peers::kOfferBytes] = std::byte{2};  // a version to come
+    CHECK_FALSE(read_extension(wrong).there);
+    wrong = bytes;
+    wrong[peers::kOfferBytes + 1] = std::byte{3};  // a word that is none
+    CHECK_FALSE(read_extension(wrong).there);
+    std::array<std::byte, 196> earlier{};  // zeros behind the offer, as a REP has them
+    peers::write(dissect::MutableBytes(earlier), peers::Offer{.slots = 1});
+    CHECK_FALSE(read_extension(earlier).there);
 }
 
 TEST_CASE("pingpong: rows are ranked by their median, and those that are as good share a place") {
@@ -214,4 +264,75 @@ TEST_CASE("pingpong: rows are ranked by their median, and those that are as good
     CHECK(places[3].row == 1);
     CHECK(places[3].place == 4);
     CHECK(ranked({}).empty());
+}
+
+TEST_CASE("pingpong: rows that pour are ranked by their rate, beside the others") {
+    const auto stream = [](std::int64_t lasted) {
+        return PingpongRow{.mode = 10, .size = 100, .round_trips = 1000, .poured = microseconds(lasted)};
+    };
+    const std::array rows{stream(300), PingpongRow{.mode = 0, .median = microseconds(9)}, stream(100), stream(102)};
+    CHECK(rows[2].bits_per_second() == Approx(8e9));
+    const auto places = ranked(rows);
+    REQUIRE(places.size() == 4);
+    CHECK(places[0].row == 1);
+    CHECK(places[0].with.empty());
+    CHECK(places[1].row == 2);
+    CHECK(places[1].place == 1);
+    CHECK(places[1].with == std::vector<std::size_t>{3});
+    CHECK(places[3].row == 0);
+    CHECK(places[3].place == 3);
+}
+
+TEST_CASE("pingpong: each size has all rows, and WRITEs pour") {
+    PingpongSettings settings = of(50, 8, 3, GENERATE(true, false));
+    settings.modes = {10, 5, 0};
+    settings.sizes = {1, 700, 5000};
+    std::vector<PingpongLeftOut> left_out;
+    settings.on_left_out = [&](const PingpongLeftOut& row) { left_out.push_back(row); };
+    const Played played = play(settings);
+    REQUIRE(played.through);
+    CHECK(left_out.empty());
+    CHECK(played.client.wrong + played.client.failed + played.server.failed == 0);
+    REQUIRE(played.rows.size() == 9);
+    for (std::size_t i = 0; i < 9; ++i) {
+        CHECK(played.rows[i].mode == settings.modes[i % 3]);
+        CHECK(played.rows[i].size == settings.sizes[i / 3]);
+        CHECK(played.rows[i].round_trips == 50);
+        CHECK(played.rows[i].poured.has_value() == (i % 3 == 0));
+        CHECK((played.rows[i].bits_per_second() > 0) == (i % 3 == 0));
+        CHECK(played.rows[i].histogram.empty() == (i % 3 == 0));
+    }
+    CHECK(played.client.bytes == (50 + 2 * (50 + kWarmUp)) * (1 + 700 + 5000));
+}
+
+TEST_CASE("pingpong: WRITEs pour for as long as they may") {
+    PingpongSettings settings = of(kMaxRounds, 2000, 1);
+    settings.modes = {10};
+    settings.row_lasts = microseconds(3000);
+    const Played played = play(settings);
+    REQUIRE(played.through);
+    REQUIRE(played.rows.size() == 1);
+    CHECK(played.rows[0].round_trips > 0);
+    CHECK(played.rows[0].round_trips < kMaxRounds);
+    CHECK(*played.rows[0].poured >= microseconds(3000));
+    CHECK(*played.rows[0].poured < microseconds(5000));
+}
+
+TEST_CASE("pingpong: what no socket reaches is left out, and that is no failure") {
+    PingpongSettings settings = of(20, 8, 1);
+    settings.modes = {6, 0, 9, 11};
+    settings.sockets.unreachable = GENERATE("", "it is on the moon");
+    std::vector<PingpongLeftOut> left_out;
+    settings.on_left_out = [&](const PingpongLeftOut& row) { left_out.push_back(row); };
+    const Played played = play(settings);
+    REQUIRE(played.through);
+    CHECK(played.client.failed + played.server.failed == 0);
+    REQUIRE(played.rows.size() == 1);
+    CHECK(played.rows[0].mode == 0);
+    REQUIRE(left_out.size() == 3);
+    CHECK(left_out[0].mode == 6);
+    CHECK(left_out[2].size == 8);
+    for (const PingpongLeftOut& row : left_out)
+        CHECK_THAT(row.why, settings.sockets.unreachable.empty() ? Catch::Matchers::Contains("no address that sockets")
+                                                                 : Catch::Matchers::Contains("on the moon"));
 }

@@ -1,0 +1,129 @@
+// What times come to, and what textbooks say of rows: figures by hand.
+#include <tests/support/catch.hpp>
+#include <transport-replay/live/pingpong/sample.hpp>
+#include <transport-replay/live/pingpong/textbook.hpp>
+
+#include <algorithm>
+#include <numeric>
+
+using namespace qps;
+using namespace qps::transport;
+using namespace qps::transport::live;
+using dissect::Duration;
+
+namespace {
+
+PingpongRow measured(std::string_view name, std::int64_t median, std::int64_t drift = 0, std::uint32_t size = 64, std::int64_t doubt = 0) {
+    const auto mode = std::ranges::find(kPingpongModes, name, &PingpongMode::name);
+    REQUIRE(mode != kPingpongModes.end());
+    return {.mode = static_cast<std::size_t>(mode - kPingpongModes.begin()),
+            .size = size,
+            .round_trips = 100,
+            .median = microseconds(median),
+            .median_low = microseconds(median - doubt),
+            .median_high = microseconds(median + doubt),
+            .drift = microseconds(drift)};
+}
+
+TextbookVerdict only_verdict(const std::vector<PingpongRow>& rows) {
+    const auto all = compared_with_textbooks(rows);
+    REQUIRE(all.size() == 1);
+    return all[0].verdict;
+}
+
+}  // namespace
+
+TEST_CASE("pingpong figures: percentiles of a thousand and one times") {
+    std::vector<std::int64_t> times(1001);
+    std::iota(times.begin(), times.end(), 1000);
+    std::ranges::reverse(times);
+    const PingpongRow row = pingpong::figures(times);
+    CHECK(row.round_trips == 1001);
+    CHECK(row.least == Duration{1000});
+    CHECK(row.median == Duration{1500});
+    CHECK(row.most_of_ten == Duration{1900});
+    CHECK(row.most_of == Duration{1990});
+    CHECK(row.most_of_thousand == Duration{1999});
+    CHECK(row.longest == Duration{2000});
+    CHECK(row.median_low == Duration{1467});  // 500 places of 1000, less and more 32 and 1
+    CHECK(row.median_high == Duration{1533});
+    CHECK(row.drift == Duration{500});  // medians 1750 and 1250
+    std::vector<std::int64_t> none;
+    CHECK(pingpong::figures(none).median == Duration{});
+    CHECK(pingpong::figures(none).histogram.empty());
+    std::vector<std::int64_t> one{7};
+    CHECK(pingpong::figures(one).drift == Duration{});
+    CHECK(pingpong::figures(one).longest == Duration{7});
+    CHECK(pingpong::figures(one).median_low == Duration{7});
+    CHECK(pingpong::figures(one).median_high == Duration{7});
+}
+
+TEST_CASE("pingpong figures: a histogram has every time once, in buckets that do not overlap") {
+    std::vector<std::int64_t> times{0, 1, 15, 16, 17, 18, 1000, 1023, 1024, 1'000'000, 1'000'000'000'000};
+    const auto buckets = pingpong::histogram_of(times);
+    std::uint64_t all = 0;
+    Duration before{};
+    for (const PingpongBucket& bucket : buckets) {
+        CHECK(bucket.from >= before);
+        CHECK(bucket.below > bucket.from);
+        CHECK(std::to_underlying(bucket.below - bucket.from) <= std::max<std::int64_t>(1, std::to_underlying(bucket.from) / 8));
+        before = bucket.below;
+        const auto inside = std::ranges::count_if(times, [&](std::int64_t time) { return Duration{time} >= bucket.from && Duration{time} < bucket.below; });
+        CHECK(bucket.count == static_cast<std::uint64_t>(inside));
+        all += bucket.count;
+    }
+    CHECK(all == times.size());
+    std::vector<std::int64_t> wide(100'000);
+    for (std::size_t i = 0; i < wide.size(); ++i) wide[i] = static_cast<std::int64_t>(i * i);
+    CHECK(pingpong::histogram_of(wide).size() < 300);
+}
+
+TEST_CASE("textbooks: what holds, what does not, and what nobody can tell") {
+    CHECK(only_verdict({measured("send-poll", 20), measured("send-notify", 30)}) == TextbookVerdict::holds);
+    CHECK(only_verdict({measured("send-notify", 20), measured("send-poll", 30)}) == TextbookVerdict::fails);
+    CHECK(only_verdict({measured("send-poll", 100), measured("send-notify", 104)}) == TextbookVerdict::no_difference);
+    CHECK(only_verdict({measured("send-poll", 104), measured("send-notify", 100)}) == TextbookVerdict::no_difference);
+    CHECK(only_verdict({measured("send-poll", 106), measured("send-notify", 100)}) == TextbookVerdict::fails);
+    // A row that differs from itself by as much says nothing.
+    CHECK(only_verdict({measured("send-poll", 20, 11), measured("send-notify", 30)}) == TextbookVerdict::no_difference);
+    CHECK(only_verdict({measured("send-poll", 20), measured("send-notify", 30, 9)}) == TextbookVerdict::holds);
+    // Few times leave a doubt of their median.
+    CHECK(only_verdict({measured("send-poll", 20, 0, 64, 5), measured("send-notify", 30, 0, 64, 5)}) == TextbookVerdict::no_difference);
+    CHECK(only_verdict({measured("send-poll", 20, 0, 64, 5), measured("send-notify", 30, 0, 64, 4)}) == TextbookVerdict::holds);
+    CHECK(only_verdict({measured("write-notify", 20), measured("write-read-notify", 40)}) == TextbookVerdict::holds);
+    CHECK(compared_with_textbooks({}).empty());
+    const std::vector<PingpongRow> others{measured("send-poll", 20), measured("tcp-notify", 30)};
+    CHECK(compared_with_textbooks(others).empty());
+    const std::vector<PingpongRow> sizes{measured("send-poll", 20, 0, 8), measured("tcp-poll", 30, 0, 9)};
+    CHECK(compared_with_textbooks(sizes).empty());
+    std::vector<PingpongRow> empty{measured("send-poll", 20), measured("send-notify", 0)};
+    empty[1].round_trips = 0;
+    CHECK(compared_with_textbooks(empty).empty());
+}
+
+TEST_CASE("textbooks: a sentence with both figures") {
+    const std::vector<PingpongRow> rows{measured("send-poll", 22), measured("send-notify", 20), measured("tcp-poll", 40)};
+    const auto all = compared_with_textbooks(rows);
+    REQUIRE(all.size() == 2);
+    CHECK(sentence_of(all[0], rows) == "send-notify was not slower than send-poll here: 20 us and 22 us");
+    CHECK(all[1].verdict == TextbookVerdict::holds);
+    std::vector<PingpongRow> streams{measured("write-stream", 0), measured("tcp-stream", 0)};
+    streams[0].poured = microseconds(200);
+    streams[1].poured = microseconds(100);
+    const auto poured = compared_with_textbooks(streams);
+    REQUIRE(poured.size() == 1);
+    CHECK(poured[0].verdict == TextbookVerdict::fails);
+    CHECK(sentence_of(poured[0], streams) == "tcp-stream was not slower than write-stream here: 512 Mbit/s and 256 Mbit/s");
+}
+
+TEST_CASE("textbooks: each rule is about two modes of one kind") {
+    for (const TextbookRule& rule : kTextbookRules) {
+        const auto faster = std::ranges::find(kPingpongModes, rule.faster, &PingpongMode::name);
+        const auto slower = std::ranges::find(kPingpongModes, rule.slower, &PingpongMode::name);
+        INFO(rule.faster << " " << rule.slower);
+        REQUIRE(faster != kPingpongModes.end());
+        REQUIRE(slower != kPingpongModes.end());
+        CHECK(pours(faster->way) == pours(slower->way));
+        CHECK(((faster->wait == slower->wait) != (faster->way == slower->way)));
+    }
+}
