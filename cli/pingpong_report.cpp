@@ -23,6 +23,8 @@ namespace {
 // User and kernel time are sampled by most systems, at each tick of a clock: 1 to 10 ms. So much has some ten samples at the least.
 constexpr Duration kCoarse{100'000'000};
 
+constexpr double kWholeProcessor = 0.9;  // who polls and has less of one was kept from it
+
 struct ShownRow {
     const PingpongRow& row;
     std::size_t place = 1;
@@ -136,6 +138,12 @@ std::string remarks_on(std::span<const PingpongRow> rows) {
     for (const PingpongRow& row : rows)
         if (row.lost > 0)
             text += fmt::format("{} of {}: {} did not come back\n", name_of(row), counted(row.size, "byte"), counted(row.lost, "datagram"));
+    for (const PingpongRow& row : rows) {
+        const double least = std::min(row.here.share(), row.there.kernel ? row.there.share() : row.here.share());
+        if (kPingpongModes[row.mode].wait == PingpongWait::poll && row.round_trips > 0 && least < kWholeProcessor)
+            text += fmt::format("{} of {} polled with {:.0f} % of a processor: others ran on it, and its times are theirs too\n", name_of(row),
+                                counted(row.size, "byte"), least * 100);
+    }
     const auto is_coarse = [](const PingpongRow& row) { return row.here.worked < kCoarse && row.round_trips > 0; };
     if (std::ranges::any_of(rows, is_coarse))
         text += "user and sys are sampled by the system's clock: coarse in rows that used less than 100 ms of a processor\n";
