@@ -2,6 +2,7 @@
 # the endpoint alone, which no socket reaches, and who has nothing to do with it.
 [[ $(id -u) == 0 ]] || { echo "SKIPPED: packet sockets need root"; exit 77; }
 command -v ip >/dev/null || { echo "SKIPPED: there is no ip (Debian package iproute2)"; exit 77; }
+command -v python3 >/dev/null || { echo "SKIPPED: there is no python3"; exit 77; }
 command -v nsenter >/dev/null || { echo "SKIPPED: there is no nsenter (Debian package util-linux)"; exit 77; }
 unshare --net true 2>/dev/null || { echo "SKIPPED: no network namespace can be made here"; exit 77; }
 

@@ -10,6 +10,8 @@
 #include <transport-replay/collectives/nccl_log.hpp>
 #include <transport-replay/live/device/fault_text.hpp>
 #include <transport-replay/live/exchange/queue_pair_end.hpp>
+#include <transport-replay/live/pingpong/kernel_sockets.hpp>
+#include <transport-replay/live/pingpong/pingpong_state.hpp>
 #include <transport-replay/live/replay/rewrite_rule.hpp>
 #include <transport-replay/logs/log_line.hpp>
 #include <transport-replay/logs/log_time.hpp>
@@ -94,10 +96,23 @@ void log_time(std::string_view text) {
 
 void nccl(std::string_view text) { static_cast<void>(transport::read_nccl_log(text)); }
 
+// What the ends of our own pingpong say to each other.
+void pingpong_ends(dissect::Bytes bytes) {
+    namespace pingpong = transport::live::pingpong;
+    if (const auto announced = pingpong::read_announced(bytes))
+        demand(announced->depth >= 1 && announced->depth <= transport::live::kMaxPingpongDepth && announced->bytes <= transport::live::kMaxTransfer);
+    if (const auto use = pingpong::read_use(bytes))
+        demand(use->worked <= pingpong::kMostReported && use->lasted <= pingpong::kMostReported && use->kernel.value_or(use->worked) <= use->worked);
+    const auto extension = pingpong::read_extension(bytes);
+    demand(extension.there || extension == pingpong::Extension{});
+    demand(!pingpong::read_greeting(bytes) || bytes.size() == pingpong::kGreeting);
+}
+
 void ends(std::string_view text) {
     const auto bytes = std::as_bytes(std::span(text));
     static_cast<void>(transport::live::read_pingpong_text(bytes));
     static_cast<void>(transport::live::read_perftest_text(bytes));
+    pingpong_ends(bytes);
 }
 
 // What is escaped holds nothing that acts where it goes.
