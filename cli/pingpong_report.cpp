@@ -79,7 +79,7 @@ constexpr std::array kColumns{
     Column{"p99_ns", "p99", Side::right, time_of<&PingpongRow::most_of>, time_text<&PingpongRow::most_of>},
     Column{"p99_9_ns", "p99.9", Side::right, time_of<&PingpongRow::most_of_thousand>, time_text<&PingpongRow::most_of_thousand>},
     Column{"max_ns", "max", Side::right, time_of<&PingpongRow::longest>, time_text<&PingpongRow::longest>},
-    Column{"drift_ns", "", Side::right, time_of<&PingpongRow::drift>},
+    Column{"drift_ns", "", Side::right, [](const ShownRow& shown) { return number(shown.row.drift); }},
     Column{"bits_per_second", "rate", Side::right,
            [](const ShownRow& shown) { return shown.row.poured ? number(rate_of(shown.row)) : Cell{}; },
            [](const ShownRow& shown) { return shown.row.poured ? rate_text(shown.row.bits_per_second()) : std::string("-"); }},
@@ -189,7 +189,7 @@ void add_row(Document& document, const ShownRow& shown) {
     time("p99_ns", row.most_of);
     time("p99_9_ns", row.most_of_thousand);
     time("max_ns", row.longest);
-    time("drift_ns", row.drift);
+    document.add("drift_ns", row.drift);
     document.add("bits_per_second", row.poured ? std::optional(rate_of(row)) : std::nullopt);
     document.open_list("histogram");
     for (const PingpongBucket& bucket : row.histogram) {

@@ -103,7 +103,7 @@ struct PingpongRow {
     dissect::Duration longest{};
     dissect::Duration median_low{};              // the median is between these two, in 95 of 100 such rows
     dissect::Duration median_high{};
-    dissect::Duration drift{};                   // between the medians of its first and its second half
+    dissect::Duration drift{};  // between the medians of its first and its second half; of a row that pours, between what a message took
     std::vector<PingpongBucket> histogram{};     // those that are not empty, the shortest times first
     std::optional<dissect::Duration> poured{};   // of a row that pours: until the peer had everything
     ProcessorUse here{};

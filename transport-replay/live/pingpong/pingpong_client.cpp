@@ -58,6 +58,8 @@ struct ClientSession {
     std::optional<dissect::Duration> poured{};
     dissect::Instant began{};
     dissect::Instant pouring_since{};       // by the clock of the settings: all of a stream may fit into one turn
+    dissect::Duration drift{};              // of a row that pours
+    Progress progress{};
     std::vector<dissect::Instant> since{};  // by slot
     std::vector<std::int64_t> times{};      // nanoseconds of the round trips that count
 };
@@ -255,6 +257,7 @@ private:
         session.poured.reset();
         session.began = context.now;
         session.pouring_since = time_of(context);
+        session.progress.begin(session.pouring_since);
         session.sockets.begin(announced_.depth);
         attention_.begin(mode(session).wait);
         session.meter.begin(settings_, context.now);
@@ -264,7 +267,10 @@ private:
         PingpongRow row = figures(session.times);
         row.mode = planned(session).mode;
         row.size = planned(session).size;
-        if (session.poured) row.round_trips = session.returned;
+        if (session.poured) {
+            row.round_trips = session.returned;
+            row.drift = session.drift;
+        }
         row.poured = session.poured;
         row.lost = session.sockets.lost();
         row.here = session.here;
@@ -346,8 +352,13 @@ private:
             ++session.posted;
             session.enough = time_is_up;
         }
-        if ((session.enough || session.posted == wanted(session)) && session.returned == session.posted) session.poured = time_of(context) - session.pouring_since;
+        if ((session.enough || session.posted == wanted(session)) && session.returned == session.posted) take_rate(context, session);
         return true;
+    }
+    void take_rate(const PeerContext& context, Session& session) const {
+        const dissect::Instant now = time_of(context);
+        session.poured = now - session.pouring_since;
+        session.drift = session.progress.drift(session.returned, now);
     }
 
     // False: there is no more to do with it now.
@@ -375,10 +386,11 @@ private:
         const bool time_is_up = settings_.row_lasts && context.now - session.began >= *settings_.row_lasts;
         session.posted = wanted(session);
         session.returned = session.sockets.pour(socket, session.posted, time_is_up, pieces_of(session, session.out));
+        session.progress.note(session.returned, time_of(context));
         if (!session.sockets.poured()) return;
         context.counts.messages += session.returned;
         context.counts.bytes += session.returned * planned(session).size;
-        session.poured = time_of(context) - session.pouring_since;
+        take_rate(context, session);
         session.callers[std::to_underlying(SocketKind::tcp)].close();
         end(context, link, session);
     }
@@ -391,6 +403,7 @@ private:
             take_round(context, session, piece_of(session, session.back, slot));
         } else if ((done.tag & kPoured) != 0) {
             session.returned += done.count;
+            session.progress.note(session.returned, context.now);
             context.counts.messages += done.count;
             context.counts.bytes += std::uint64_t{done.count} * planned(session).size;
         }

@@ -105,7 +105,7 @@ public:
         door_->look(context.now);
     }
     static void turn(const PeerContext& context, Link& /*link*/, Session& session) {
-        if (session.mode && session.stream.is_open()) return_stream(context, session);
+        if (is_streaming(session)) return_stream(context, session);
     }
     void shut(const PeerContext& /*context*/) { door_.reset(); }
     void watch(std::vector<Watched>& all) const {
@@ -115,7 +115,7 @@ public:
         else if (by_datagrams_ > 0) add(all, door_->datagrams());
     }
     static void watch(const Session& session, std::vector<Watched>& all) {
-        if (session.mode && session.stream.is_open())
+        if (is_streaming(session))
             all.push_back({.descriptor = session.stream.descriptor(), .to_read = session.unsent == 0, .to_write = session.unsent > 0});
     }
     [[nodiscard]] std::optional<dissect::Instant> due() const {
@@ -156,6 +156,10 @@ private:
         }
         // With a completion in any case: it takes the quiet ones with it.
         if (link.post(context, wr, done.tag)) session.answering.push_back(done.tag);
+    }
+    // Between rows, and in others, nobody looks at the stream.
+    static bool is_streaming(const Session& session) {
+        return session.mode && over_tcp(kPingpongModes[*session.mode].way) && session.stream.is_open();
     }
     void enter(Session& session, std::size_t row) {
         session.mode = row;
@@ -209,14 +213,19 @@ private:
                 return;
             } else if (back) {
                 session.unsent -= moved.bytes;
-            } else if (!pours_in && (session.came += moved.bytes) == session.size) {
-                session.came = 0;
-                session.unsent = session.size;
-                ++session.messages;
-                ++context.counts.messages;
-                context.counts.bytes += session.size;
+            } else if (!pours_in) {
+                take(context, session, moved.bytes);
             }
         }
+    }
+    static void take(const PeerContext& context, Session& session, std::size_t bytes) {
+        session.came += bytes;
+        if (session.came < session.size) return;
+        session.came = 0;
+        session.unsent = session.size;
+        ++session.messages;
+        ++context.counts.messages;
+        context.counts.bytes += session.size;
     }
     static void add(std::vector<Watched>& all, const std::vector<int>& descriptors) {
         for (const int each : descriptors) all.push_back({.descriptor = each});

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdlib>
+#include <utility>
 
 namespace qps::transport::live::pingpong {
 
@@ -75,6 +76,31 @@ PingpongRow figures(std::vector<std::int64_t>& times) {
     row.longest = Duration{at(times, kThousand)};
     row.histogram = histogram_of(times);
     return row;
+}
+
+void Progress::begin(dissect::Instant now) {
+    began_ = now;
+    step_ = 1;
+    marks_.clear();
+}
+
+void Progress::note(std::uint64_t messages, dissect::Instant now) {
+    if (messages < (marks_.empty() ? 0 : marks_.back().messages) + step_) return;
+    marks_.push_back({.messages = messages, .time = now});
+    if (marks_.size() < kMostMarks) return;
+    // Every other one is enough from here on.
+    for (std::size_t i = 0; i < marks_.size() / 2; ++i) marks_[i] = marks_[2 * i + 1];
+    marks_.resize(marks_.size() / 2);
+    step_ *= 2;
+}
+
+Duration Progress::drift(std::uint64_t messages, dissect::Instant end) const {
+    const auto half = std::ranges::find_if(marks_, [&](const Mark& mark) { return mark.messages >= messages / 2; });
+    if (half == marks_.end() || half->messages >= messages || half->messages == 0) return {};
+    const auto each = [](Duration time, std::uint64_t count) { return static_cast<double>(std::to_underlying(time)) / static_cast<double>(count); };
+    const double earlier = each(half->time - began_, half->messages);
+    const double later = each(end - half->time, messages - half->messages);
+    return Duration{static_cast<std::int64_t>(std::abs(earlier - later))};
 }
 
 }  // namespace qps::transport::live::pingpong

@@ -4,6 +4,7 @@
 #include <transport-replay/live/pingpong/textbook.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 using namespace qps;
@@ -76,6 +77,24 @@ TEST_CASE("pingpong figures: a histogram has every time once, in buckets that do
     std::vector<std::int64_t> wide(100'000);
     for (std::size_t i = 0; i < wide.size(); ++i) wide[i] = static_cast<std::int64_t>(i * i);
     CHECK(pingpong::histogram_of(wide).size() < 300);
+}
+
+TEST_CASE("pingpong figures: a row that pours drifts where its halves differ") {
+    const dissect::Instant start{1'000'000};
+    const auto drift = [&](std::uint64_t messages, const std::function<std::int64_t(std::uint64_t)>& time) {
+        pingpong::Progress progress;
+        progress.begin(start);
+        for (std::uint64_t i = 1; i <= messages; ++i) progress.note(i, start + Duration{time(i)});
+        return std::to_underlying(progress.drift(messages, start + Duration{time(messages)}));
+    };
+    const auto even = [](std::uint64_t i) { return static_cast<std::int64_t>(i * 100); };
+    CHECK(drift(0, even) == 0);
+    CHECK(drift(1, even) == 0);
+    for (const std::uint64_t messages : {2U, 63U, 64U, 1000U, 100'000U}) CHECK(drift(messages, even) == 0);
+    // Twice as slow from the middle on: the mark is near the middle, whatever the number.
+    const auto slower = [](std::uint64_t i) { return static_cast<std::int64_t>(i <= 500 ? i * 100 : 50'000 + (i - 500) * 200); };
+    CHECK(drift(1000, slower) >= 95);
+    CHECK(drift(1000, slower) <= 100);
 }
 
 TEST_CASE("textbooks: what holds, what does not, and what nobody can tell") {
