@@ -107,6 +107,19 @@ TEST_CASE("pingpong over UDP: a row for each size and mode, as CSV") {
     for (std::size_t i = 1; i < lines.size(); ++i) CHECK_THAT(lines[i], StartsWith(fmt::format("{},", 8 << (i - 1) / 2)));
 }
 
+TEST_CASE("pingpong over UDP: several sizes have one line for each rule of the textbooks") {
+    const Measured measured = measure({"-n", "30", "--only", "tcp-poll,tcp-notify,tcp-stream", "--sizes", "8,100,1K", "--for", "50s"});
+    INFO(measured.client.err << measured.server.err);
+    CHECK(measured.client.code == kDone);
+    const auto lines = lines_of(measured.client.out);
+    REQUIRE(lines.size() > 13);
+    CHECK_THAT(lines[1], StartsWith("bytes  place  mode"));
+    CHECK_THAT(lines[8], StartsWith("1,024"));
+    const auto about = std::ranges::find_if(lines, [](const std::string& line) { return line.starts_with("polling < events"); });
+    REQUIRE(about != lines.end());
+    CHECK_THAT(*about, StartsWith("polling < events       tcp-poll, tcp-notify             ") && Contains(" of 3 sizes"));
+}
+
 TEST_CASE("pingpong with nobody there, and wrong words") {
     const Ending alone = qpscope({"pingpong", "--via", "udp", "-a", loopback(3), loopback(4), "--for", "300ms"});
     CHECK(alone.code == kFindings);

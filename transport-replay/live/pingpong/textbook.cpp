@@ -55,6 +55,11 @@ std::vector<TextbookComparison> compared_with_textbooks(std::span<const Pingpong
     return all;
 }
 
+double ratio_of(const TextbookComparison& comparison, std::span<const PingpongRow> rows) {
+    const double faster = cost_of(rows[comparison.faster]).value_or(0);
+    return faster > 0 ? cost_of(rows[comparison.slower]).value_or(0) / faster : 1;
+}
+
 std::string figure_of(const PingpongRow& row) { return row.poured ? rate_text(row.bits_per_second()) : duration_text(row.median); }
 
 std::string sentence_of(const TextbookComparison& comparison, std::span<const PingpongRow> rows) {

@@ -44,6 +44,8 @@ struct TextbookComparison {
 // Each rule whose two rows were measured with messages of the same size.
 [[nodiscard]] std::vector<TextbookComparison> compared_with_textbooks(std::span<const PingpongRow> rows);
 
+// The slower's cost by the faster's: 1 and more where the rule holds.
+[[nodiscard]] double ratio_of(const TextbookComparison& comparison, std::span<const PingpongRow> rows);
 // "21.1 us": the median, or "3.2 Gbit/s" of a row that pours.
 [[nodiscard]] std::string figure_of(const PingpongRow& row);
 // "send-notify was not slower than send-poll here: 21.1 us and 22.4 us", of one that does not hold.

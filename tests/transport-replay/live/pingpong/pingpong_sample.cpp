@@ -126,6 +126,8 @@ TEST_CASE("textbooks: a sentence with both figures") {
     REQUIRE(all.size() == 2);
     CHECK(sentence_of(all[0], rows) == "send-notify was not slower than send-poll here: 20 us and 22 us");
     CHECK(all[1].verdict == TextbookVerdict::holds);
+    CHECK(ratio_of(all[0], rows) == Approx(20.0 / 22));
+    CHECK(ratio_of(all[1], rows) == Approx(40.0 / 22));
     std::vector<PingpongRow> streams{measured("write-stream", 0), measured("tcp-stream", 0)};
     streams[0].poured = microseconds(200);
     streams[1].poured = microseconds(100);
