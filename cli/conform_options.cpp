@@ -108,7 +108,7 @@ void add_conform_options(CLI::App& app, ConformOptions& options) {
         });
     };
     add_time("--patience", options.patience, "Wait this long for an expected packet (default: 500ms; with --iwarp, for an answer: 2s; with --nvme: 4s)");
-    add_time("--comes-back", options.comes_back, "Wait this long for a device that crashed (default: 30s)");
+    add_time("--comes-back", options.comes_back, "Wait this long for a device that no longer answers (default: 30s)");
     app.add_option_function<std::vector<std::string>>(
            "--set",
            [&options](const std::vector<std::string>& all) {

@@ -73,7 +73,7 @@ std::string joined(const std::vector<std::string>& words, std::string_view betwe
 void append_listed(std::string& out, const script::Script& script) {
     out += fmt::format("{}  {}\n", script.checks.empty() ? script.files.front().name : joined(script.checks, " "), script.title);
     if (!script.needs.empty()) out += fmt::format("    needs {}\n", joined(script.needs, ", "));
-    if (script.dangerous) out += "    dangerous: has crashed devices\n";
+    if (script.dangerous) out += "    dangerous: has brought devices down\n";
 }
 
 }  // namespace qps::cli

@@ -138,7 +138,7 @@ TEST_CASE("the suite over UDP: a device that goes away is told of, and what was 
     const Ending ending = device.ask({"--only", "FMT-05,FMT-07,FMT-13,FMT-23,REQ", "--comes-back", "1s", "-f", "json"});
     INFO(ending.err << ending.out);
     CHECK(ending.code == kFindings);
-    CHECK_THAT(ending.err, Contains("the device crashed: ") && Contains("the device did not come back after "));
+    CHECK_THAT(ending.err, Contains("the device no longer answers: ") && Contains("the device did not come back after "));
     const auto report = nlohmann::json::parse(ending.out);
     CHECK(report["counts"]["fail"] == 1);
     CHECK(report["counts"]["inconclusive"] > 0);
@@ -155,7 +155,7 @@ TEST_CASE("conform says who decides each check, lists its scripts, and takes a s
     const auto json = nlohmann::json::parse(qpscope({"conform", "--coverage", "-f", "json"}).out);
     CHECK(json["checks"].size() == 318);
     const Ending list = qpscope({"conform", "--list"});
-    CHECK_THAT(list.out, Contains("RSP-05  a gap in the PSNs") && Contains("dangerous: has crashed devices"));
+    CHECK_THAT(list.out, Contains("RSP-05  a gap in the PSNs") && Contains("dangerous: has brought devices down"));
     CHECK(list.out.find("ERR-01") > list.out.find("CNP-02"));  // dangerous: last
     CHECK_THAT(qpscope({"conform", "--list", "--only", "CM-05"}).out, !Contains("RSP-05"));
     CHECK_THAT(qpscope({"conform", "--list", "--script", "rsp-05"}).out, Contains("RSP-05") && !Contains("RSP-06"));

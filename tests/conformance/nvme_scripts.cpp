@@ -124,15 +124,17 @@ TEST_CASE("the scripts of NVMe parse, are those of the active checks, and say wh
     const auto all = nvme::scripts({});
     REQUIRE(all.size() == nvme::scripted_checks().size());
     std::set<std::string_view> decided;
-    std::size_t last = 0;
+    std::pair<bool, std::size_t> last;  // what brings devices down is last
     for (const script::Script& script : all) {
         INFO(script.files.front().name);
         REQUIRE(script.checks.size() == 1);
         const CheckRow* check = find_check(script.checks.front());
         REQUIRE(check != nullptr);
         CHECK((is_of_storage(check->family) && check->active()));
-        CHECK(place(*check) > last);
-        last = place(*check);
+        CHECK(script.dangerous == check->dangerous);
+        const std::pair at(check->dangerous, place(*check));
+        CHECK(at > last);
+        last = at;
         CHECK_FALSE(script.title.empty());
         decided.insert(check->id);
     }

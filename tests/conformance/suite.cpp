@@ -173,7 +173,7 @@ TEST_CASE("a device that dies: its killer fails, whatever a profile says, and th
         const CheckResult& killer = result_of(report, "FMT-07");
         INFO(killer.reason << '\n' << killer.detail);
         CHECK(killer.verdict == Verdict::fail);
-        CHECK(killer.reason.find("the device crashed: alive:") == 0);
+        CHECK(killer.reason.find("the device no longer answers: alive:") == 0);
         CHECK(killer.detail.find("the script itself: ") == 0);
         CHECK(killer.failures == 1);
         for (const auto* id : {"RSP-01", "RSP-05"}) {

@@ -1,5 +1,6 @@
 // THE table of scripts of NVMe over RDMA: which check each decides, what it breaks on purpose, and its lines.
 #include <dissect/ulp/nvme_names.hpp>
+#include <transport-replay/checks/catalogue.hpp>
 #include <transport-replay/conformance/nvme/script_text.hpp>
 #include <transport-replay/conformance/script/parser.hpp>
 
@@ -370,10 +371,12 @@ std::vector<script::Script> scripts(const Names& names) {
         text.line(fmt::format("check {}", row.check));
         text.line(fmt::format("title \"{}\"", row.title));
         text.line("needs cm");
+        if (find_check(row.check)->dangerous) text.line("dangerous");
         if (!row.breaks.empty()) text.line(fmt::format("breaks {}", row.breaks));
         row.lines(text);
         all.push_back(parsed(name_of(row.check), text.take()));
     }
+    std::ranges::stable_partition(all, [](const script::Script& each) { return !each.dangerous; });
     return all;
 }
 

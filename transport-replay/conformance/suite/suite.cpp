@@ -233,7 +233,7 @@ void Suite::finish_knock(Endpoint& endpoint, Instant now) {
     }
     if (!gone_since_) {
         gone_since_ = now;
-        const std::string died = fmt::format("the device crashed: {}", outcome.reason);
+        const std::string died = fmt::format("the device no longer answers: {}", outcome.reason);
         blame(died, outcome.detail);
         notify(SuiteEventKind::died, died);
     }
