@@ -82,8 +82,12 @@ struct SortedTexts {
     std::vector<char> bytes;
     std::uint32_t count = 0;
 
+    static std::ptrdiff_t shared_by(std::string_view before, std::string_view key) { return std::ranges::mismatch(before, key).in2 - key.begin(); }
+    static std::size_t length(std::string_view before, std::string_view key) {
+        return 4 + key.size() - static_cast<std::size_t>(shared_by(before, key));
+    }
     void add(std::string_view before, std::string_view key, std::uint16_t place) {
-        const auto shared = std::ranges::mismatch(before, key).in2 - key.begin();
+        const auto shared = shared_by(before, key);
         bytes.push_back(static_cast<char>(shared));
         bytes.push_back(static_cast<char>(key.size() - static_cast<std::size_t>(shared)));
         bytes.insert(bytes.end(), key.begin() + shared, key.end());
@@ -93,10 +97,19 @@ struct SortedTexts {
     }
 };
 
+// Of all threads: runs, also those that wait for one before them, and what threads sort with.
+struct TextMemory {
+    std::uint64_t most;
+    std::atomic<std::uint64_t> used = 0;
+
+    void take(std::uint64_t bytes) { used += bytes; }
+    [[nodiscard]] bool is_over() const { return used > most; }
+};
+
 class TextSorter {
 public:
-    TextSorter(const Places& places, const OrderBy& by, const PassWatch& watch)
-        : places_(&places), watch_(&watch), text_(by.text()), descending_(by.descending) {}
+    TextSorter(const Places& places, const OrderBy& by, const PassWatch& watch, TextMemory& memory)
+        : places_(&places), watch_(&watch), memory_(&memory), text_(by.text()), descending_(by.descending) {}
 
     SortedTexts operator()(std::uint64_t piece) {
         keys_.clear();
@@ -104,28 +117,49 @@ public:
         const std::uint64_t begin = piece * RowSet::kPieceRows;
         const std::uint64_t end = std::min(places_->size(), begin + RowSet::kPieceRows);
         for (std::uint64_t at = begin; at < end; ++at) {
-            if ((at & 0xffU) == 0 && watch_->stop()) return {};
+            if ((at & 0xffU) == 0) {
+                count_own();
+                if (watch_->stop()) return {};
+            }
             text_(places_->frame(at), buffer_);
             append_key(keys_, std::string_view(buffer_).substr(0, kLongestSortedText));
             ends_.push_back(static_cast<std::uint32_t>(keys_.size()));
         }
         order_.resize(ends_.size());
+        count_own();
         std::iota(order_.begin(), order_.end(), std::uint16_t{0});
         std::ranges::sort(order_, [&](std::uint16_t one, std::uint16_t other) {
             const int compared = key(one).compare(key(other));
             return compared != 0 ? (compared < 0) != descending_ : one < other;
         });
+        return in_order();
+    }
+
+private:
+    // Allocated once and as long as it is: a vector that grows has half as much again, and for a moment twice.
+    [[nodiscard]] SortedTexts in_order() {
         SortedTexts run;
+        std::size_t length = 0;
         std::string_view before;
+        for (const std::uint16_t place : order_) {
+            length += SortedTexts::length(before, key(place));
+            before = key(place);
+        }
+        memory_->take(length);
+        if (watch_->stop()) return {};
+        run.bytes.reserve(length);
+        before = {};
         for (const std::uint16_t place : order_) {
             run.add(before, key(place), place);
             before = key(place);
         }
-        run.bytes.shrink_to_fit();
         return run;
     }
-
-private:
+    void count_own() {
+        const std::uint64_t now = keys_.capacity() + sizeof(ends_.front()) * ends_.capacity() + sizeof(order_.front()) * order_.capacity();
+        memory_->take(now - own_);
+        own_ = now;
+    }
     [[nodiscard]] std::string_view key(std::uint16_t place) const {
         const std::size_t begin = place == 0 ? 0 : ends_[place - 1U];
         return std::string_view(keys_).substr(begin, ends_[place] - begin);
@@ -133,8 +167,10 @@ private:
 
     const Places* places_;
     const PassWatch* watch_;
+    TextMemory* memory_;
     std::function<void(dissect::FrameIndex, std::string&)> text_;
     bool descending_;
+    std::uint64_t own_ = 0;
     std::string buffer_;
     std::string keys_;                  // one after the other
     std::vector<std::uint32_t> ends_;   // by place in the piece
@@ -202,21 +238,12 @@ std::optional<std::vector<std::uint32_t>> merged(const std::vector<SortedTexts>&
 
 std::expected<PacketOrder, NoOrder> order_by_text(const Places& places, const OrderBy& by, const PassWatch& watch, std::uint64_t memory) {
     if (places.size() > most_sorted_by_text(memory)) return std::unexpected(NoOrder::too_many_packets);
-    const std::uint64_t most = memory - 8 * places.size();
     std::vector<SortedTexts> runs;
-    std::atomic<std::uint64_t> bytes = 0;  // of runs that wait for one before them, too
-    std::atomic<bool> too_many = false;
-    const PassWatch inner{[&] { return too_many || watch.stop(); }, watch.done};
-    const auto begin = [&] {
-        return [&, sorter = TextSorter(places, by, inner)](std::uint64_t piece) mutable {
-            SortedTexts run = sorter(piece);
-            bytes += run.bytes.size();
-            if (bytes > most) too_many = true;
-            return run;
-        };
-    };
+    TextMemory used{memory - 8 * places.size()};
+    const PassWatch inner{[&] { return used.is_over() || watch.stop(); }, watch.done};
+    const auto begin = [&] { return TextSorter(places, by, inner, used); };
     const bool whole = pass_pieces<SortedTexts>(pieces_of(places.size()), inner, begin, [&](SortedTexts&& run) { runs.push_back(std::move(run)); });
-    if (too_many) return std::unexpected(NoOrder::too_many_texts);
+    if (used.is_over()) return std::unexpected(NoOrder::too_many_texts);
     if (!whole) return std::unexpected(NoOrder::stopped);
     auto order = merged(runs, places.size(), by.descending, watch);
     if (!order || order->size() != places.size()) return std::unexpected(NoOrder::stopped);

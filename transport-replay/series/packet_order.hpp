@@ -16,8 +16,8 @@
 
 namespace qps::transport::series {
 
-// What a sort may take: packets as numbers 20 bytes each while they are sorted, as texts 8 and what sorted texts have that the one
-// before has not; 8 a packet afterwards.
+// What a sort may take: packets as numbers 20 bytes each while they are sorted, as texts 8, what sorted texts have that the one
+// before has not, and what each thread sorts a piece with, some MiB; 8 a packet afterwards.
 inline constexpr std::uint64_t kUsualSortMemory = std::uint64_t{120} << 20;
 [[nodiscard]] constexpr std::uint64_t most_sorted_by_number(std::uint64_t memory) { return memory / 20; }
 [[nodiscard]] constexpr std::uint64_t most_sorted_by_text(std::uint64_t memory) { return memory / 12; }
