@@ -1,6 +1,7 @@
 #include <transport-replay/live/pingpong/door.hpp>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -37,10 +38,15 @@ void Door::look(Instant now) {
 }
 
 void Door::accept(Instant now) {
+    if (resting_ && now < *resting_) return;
+    resting_.reset();
     for (ExchangeListener& listener : streams_)
         for (std::size_t i = 0; i < kMostAtOnce; ++i) {
             auto connection = listener.accept();
-            if (!connection) break;
+            if (!connection) {
+                if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) resting_ = now + kRest;
+                break;
+            }
             if (silent_.size() == kMostCallers) silent_.erase(silent_.begin());
             silent_.push_back({.socket = KernelSocket(connection->take_socket()), .heard = {}, .until = now + kGreetingPatience});
         }
@@ -91,6 +97,7 @@ KernelSocket Door::take_stream(std::uint64_t token) {
 
 std::vector<int> Door::listeners() const {
     std::vector<int> all;
+    if (resting_) return all;
     for (const ExchangeListener& each : streams_) all.push_back(each.descriptor());
     return all;
 }
@@ -107,6 +114,9 @@ std::vector<int> Door::callers() const {
     return all;
 }
 
-std::optional<Instant> Door::due() const { return silent_.empty() ? std::nullopt : std::optional(silent_.front().until); }
+std::optional<Instant> Door::due() const {
+    if (silent_.empty()) return resting_;
+    return resting_ ? std::min(*resting_, silent_.front().until) : silent_.front().until;
+}
 
 }  // namespace qps::transport::live::pingpong

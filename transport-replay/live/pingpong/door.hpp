@@ -6,7 +6,8 @@
 // than came, never to a stranger.
 //
 // What a stranger could feed: connections that say nothing or something else are closed after kGreetingPatience, kMostCallers wait at a
-// time, and beyond that the oldest makes room; datagrams of his are read and forgotten. In one look() there are kMostAtOnce of each.
+// time, and beyond that the oldest makes room; datagrams of his are read and forgotten. In one look() there are kMostAtOnce of each. Where
+// the process has no descriptor left, those who call wait for kRest, and nobody is woken for them.
 #pragma once
 
 #include <transport-replay/live/pingpong/kernel_sockets.hpp>
@@ -25,6 +26,7 @@ namespace qps::transport::live::pingpong {
 inline constexpr std::size_t kMostCallers = 64;                          // streams without a greeting: all the others are some client's
 inline constexpr std::size_t kMostAtOnce = 64;                           // of one look: nobody holds the loop
 inline constexpr dissect::Duration kGreetingPatience{5'000'000'000};     // a greeting is said at once
+inline constexpr dissect::Duration kRest{100'000'000};                   // until a descriptor may be free again
 inline constexpr std::size_t kDatagramRoom = 1U << 16;                   // bytes: more than any datagram has
 
 class Door {
@@ -45,7 +47,7 @@ public:
     [[nodiscard]] std::vector<int> listeners() const;
     [[nodiscard]] std::vector<int> datagrams() const;
     [[nodiscard]] std::vector<int> callers() const;
-    [[nodiscard]] std::optional<dissect::Instant> due() const;  // the patience with somebody ends
+    [[nodiscard]] std::optional<dissect::Instant> due() const;  // the patience with somebody, or a rest, ends
 
 private:
     struct Silent {  // has said no whole greeting
@@ -74,7 +76,8 @@ private:
     std::vector<KernelSocket> datagrams_;
     std::vector<Silent> silent_;  // the oldest first
     std::map<std::uint64_t, Expected> expected_;
-    std::vector<std::byte> room_;  // of a datagram
+    std::optional<dissect::Instant> resting_;  // until then nobody is accepted
+    std::vector<std::byte> room_;              // of a datagram
 };
 
 }  // namespace qps::transport::live::pingpong

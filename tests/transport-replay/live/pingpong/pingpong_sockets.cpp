@@ -9,6 +9,7 @@
 #include <functional>
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 using namespace qps;
@@ -252,6 +253,35 @@ TEST_CASE("the door: many who say nothing make room for the next") {
     CHECK(await(silent.front(), room, look).ended);
 }
 
+TEST_CASE("the door: where no descriptor is left, callers wait and wake nobody") {
+    const std::array addresses{own_loopback(1)};
+    Door door = opened_door(addresses);
+    door.expect(kToken);
+    dissect::Instant now{1};
+    KernelSocket right = caller(SocketKind::tcp);
+    REQUIRE(right.send(greeting_of(kToken)).bytes == kGreeting);
+    rlimit before{};
+    REQUIRE(getrlimit(RLIMIT_NOFILE, &before) == 0);
+    const int next = dup(right.descriptor());  // the first number that is free: no lower one is
+    REQUIRE(next >= 0);
+    REQUIRE(::close(next) == 0);
+    const rlimit few{.rlim_cur = static_cast<rlim_t>(next), .rlim_max = before.rlim_max};
+    REQUIRE(setrlimit(RLIMIT_NOFILE, &few) == 0);
+    const std::int64_t until = now_ns() + 1'000'000'000;
+    while (!door.due() && now_ns() < until) door.look(now);
+    const auto listeners = door.listeners();
+    const auto due = door.due();
+    REQUIRE(setrlimit(RLIMIT_NOFILE, &before) == 0);
+    CHECK(listeners.empty());
+    CHECK(due == now + kRest);
+    std::array<std::byte, 64> room{};
+    door.look(now);
+    CHECK(door.callers().empty());  // it rests still
+    now = now + kRest;
+    CHECK(await(right, room, [&] { door.look(now); }).bytes == kGreeting);
+    CHECK(door.listeners().size() == 1);
+}
+
 TEST_CASE("the door: datagrams go back to who greeted, as they came") {
     const std::array addresses{own_loopback(1)};
     Door door = opened_door(addresses);
@@ -366,4 +396,87 @@ TEST_CASE("a row of datagrams: what comes twice, late, or with another number is
     CHECK(taken == std::vector<std::uint64_t>{2, 1});
     CHECK(returned == 3);
     CHECK(row.why().empty());
+}
+
+namespace {
+
+// Both ends of a TCP connection over the loopback.
+struct Connected {
+    KernelSocket here;
+    KernelSocket there;
+};
+Connected connected() {
+    auto listener = ExchangeListener::open(own_loopback(8), kPort);
+    REQUIRE(listener);
+    auto here = KernelSocket::call(SocketKind::tcp, {.from = own_loopback(3), .to = own_loopback(8), .port = kPort});
+    REQUIRE(here);
+    const std::int64_t until = now_ns() + 1'000'000'000;
+    auto there = listener->accept();
+    while (!there && now_ns() < until) there = listener->accept();
+    REQUIRE(there);
+    return {.here = std::move(*here), .there = KernelSocket(there->take_socket())};
+}
+
+}  // namespace
+
+TEST_CASE("a row of a stream: it is cut by the size of messages, and an early end is said") {
+    Connected ends = connected();
+    std::vector<std::byte> out(2 * 16, std::byte{5});
+    std::vector<std::byte> back(2 * 16);
+    const Pieces to_send{.bytes = out, .stride = 16, .slots = 2, .size = 16};
+    const Pieces to_receive{.bytes = back, .stride = 16, .slots = 2, .size = 16};
+    SocketRow row;
+    row.begin(2);
+    CHECK(row.wants_to_write(2));
+    REQUIRE(row.send(ends.here, 2, to_send));
+    CHECK_FALSE(row.wants_to_write(2));
+    std::array<std::byte, 64> room{};
+    const auto nothing = [] {};
+    CHECK(await(ends.there, room, nothing).bytes == 32);
+
+    std::uint64_t returned = 0;
+    std::vector<std::uint64_t> taken;
+    const auto receive = [&](std::uint64_t posted) {
+        row.receive(ends.here, posted, returned, to_receive, [&](std::uint64_t number, dissect::Bytes message) {
+            taken.push_back(number);
+            CHECK(message.size() == 16);
+        });
+    };
+    REQUIRE(ends.there.send(dissect::Bytes(room).first(10)).bytes == 10);
+    receive(2);
+    CHECK(returned == 0);
+    REQUIRE(ends.there.send(dissect::Bytes(room).first(22)).bytes == 22);
+    receive(2);
+    CHECK(taken == std::vector<std::uint64_t>{0, 1});
+    CHECK(row.why().empty());
+    ends.there.close();
+    receive(3);
+    CHECK(row.why() == "closed by the server");
+}
+
+TEST_CASE("a row that pours: it ends when the server has read all, and says nothing else") {
+    Connected ends = connected();
+    std::vector<std::byte> out(3 * 100);
+    const Pieces pieces{.bytes = out, .stride = 100, .slots = 3, .size = 100};
+    SocketRow row;
+    row.begin(3);
+    const bool in_time = GENERATE(true, false);
+    const std::uint64_t sent = row.pour(ends.here, 7, !in_time, pieces);
+    CHECK(sent == (in_time ? 7 : 0));
+    CHECK_FALSE(row.poured());
+    std::vector<std::byte> room(4096);
+    const auto nothing = [] {};
+    if (in_time) CHECK(await(ends.there, room, nothing).bytes == 700);
+    CHECK(await(ends.there, room, nothing).ended);
+    if (GENERATE(true, false)) {
+        ends.there.close();
+        for (const std::int64_t until = now_ns() + 1'000'000'000; !row.poured() && now_ns() < until;) CHECK(row.pour(ends.here, 7, false, pieces) == sent);
+        CHECK(row.poured());
+        CHECK(row.why().empty());
+    } else {
+        REQUIRE(ends.there.send(dissect::Bytes(room).first(1)).bytes == 1);
+        (void)row.pour(ends.here, 7, false, pieces);
+        CHECK_FALSE(row.poured());
+        CHECK(row.why() == "the server sent what was not asked for");
+    }
 }
