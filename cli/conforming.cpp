@@ -4,6 +4,7 @@
 #include <transport-replay/conformance/nvme/nvme_scripts.hpp>
 
 #include "message.hpp"
+#include "pause_remarks.hpp"
 #include "verdicts.hpp"
 #include <fmt/format.h>
 
@@ -39,7 +40,10 @@ ExitCode act(const Options& options, transport::live::Program& program) {
     if (!opened) return fail(opened.error());
     if (auto settled = settle(opened->endpoint, clock); !settled) return fail(settled.error());
     if (auto begun = program.begin(opened->endpoint, clock.now()); !begun) return fail({ExitCode::unreadable, begun.error()});
-    const Ending ending = drive(opened->endpoint, program, options.live, clock, [](dissect::Instant) {});
+    PauseRemarks remarks;
+    const Ending ending = drive(opened->endpoint, program, options.live, clock, [&](dissect::Instant now) {
+        if (!options.quiet) remarks.say_new(opened->endpoint, now);
+    });
     if (const auto problem = opened->endpoint.device().problem())
         say("qpscope: {}: {}\n", problem->device, problem->sentence);
     if (opened->capture)

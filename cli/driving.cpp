@@ -109,8 +109,14 @@ std::expected<Device, Failure> open_bare(const LiveOptions& options) {
     return hold(PacketRing::open({.interface = options.interface, .filter = filter}));
 }
 
-// Nearest to the wire is what records and tells, so that it shows what was really there; faults are behind.
-std::expected<OpenDevice, Failure> wrap(Device device, const LiveOptions& options) {
+// The device with everything the options wrap around it: faults, then the capture, then the trace.
+struct OpenDevice {
+    Device device;
+    std::shared_ptr<dissect::SavedCapture> capture;  // where asked for; to be committed at the end
+};
+
+// Nearest to the wire is what records and tells, so that it shows what was really there; faults are behind. `mac`: who we are.
+std::expected<OpenDevice, Failure> wrap(Device device, const LiveOptions& options, std::uint64_t mac) {
     OpenDevice opened{.device = std::move(device), .capture = {}};
     if (!options.capture.empty()) {
         auto file = dissect::SavedCapture::open(options.capture, {});
@@ -133,7 +139,11 @@ std::expected<OpenDevice, Failure> wrap(Device device, const LiveOptions& option
     for (const std::string& each : options.faults) faults += (faults.empty() ? "" : ",") + each;
     const auto settings = parse_faults(faults);
     if (!settings) return std::unexpected(Failure{ExitCode::usage, settings.error()});
-    opened.device = FaultInjector(std::move(opened.device), *settings);
+    FaultSettings injected = *settings;
+    if (!injected.pauses.empty() && options.via == Via::udp)
+        return std::unexpected(Failure{ExitCode::usage, "--fault pause sends Ethernet frames: name an interface with -i"});
+    injected.pause_source = mac;
+    opened.device = FaultInjector(std::move(opened.device), injected);
     return opened;
 }
 
@@ -168,12 +178,6 @@ void sleep_on(int descriptor, std::optional<Duration> longest, const std::vector
 ExitCode fail(const Failure& failure) {
     say("qpscope: {}\n", failure.sentence);
     return failure.code;
-}
-
-std::expected<OpenDevice, Failure> open_device(const LiveOptions& options) {
-    auto bare = open_bare(options);
-    if (!bare) return std::unexpected(bare.error());
-    return wrap(std::move(*bare), options);
 }
 
 ReservedPort::ReservedPort(const Address& address) {
@@ -249,12 +253,16 @@ dissect::Qpn random_first_qp() {
 }  // namespace
 
 std::expected<OpenEndpoint, Failure> open_endpoint(const LiveOptions& options, Instant now) {
-    auto opened = open_device(options);
-    if (!opened) return std::unexpected(opened.error());
-    auto host = identity(options, opened->device.limits());
+    auto bare = open_bare(options);
+    if (!bare) return std::unexpected(bare.error());
+    auto host = identity(options, bare->limits());
     if (!host) return std::unexpected(host.error());
+    auto opened = wrap(std::move(*bare), options, std::to_underlying(host->mac));
+    if (!opened) return std::unexpected(opened.error());
     EndpointSettings settings{.host = *host, .roce_v1 = options.roce_v1, .dscp = options.dscp, .priority = options.priority};
     settings.seed = options.seed.value_or(std::random_device{}());
+    settings.obey_pauses = options.obey_pauses;
+    settings.link_speed = options.link_speed;
     if (!options.seed) settings.adapter.first_qp = random_first_qp();
     if (options.mtu) settings.adapter.mtu = *options.mtu;
     if (options.rate_control) settings.adapter.dcqcn = verbs::DcqcnSettings{};

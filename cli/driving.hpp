@@ -26,13 +26,6 @@ struct Failure {
 // Prints the sentence; returns the code.
 [[nodiscard]] ExitCode fail(const Failure& failure);
 
-// The device with everything the options wrap around it: faults, then the capture, then the trace.
-struct OpenDevice {
-    transport::live::Device device;
-    std::shared_ptr<dissect::SavedCapture> capture;  // where asked for; to be committed at the end
-};
-[[nodiscard]] std::expected<OpenDevice, Failure> open_device(const LiveOptions& options);
-
 // Wall-clock time that never jumps: read once, then counted by the monotonic clock.
 class SteadyTime {
 public:
@@ -73,7 +66,7 @@ private:
 // The endpoint on it: its addresses, MTU and identity as the options say or as the interface has them.
 struct OpenEndpoint {
     transport::live::Endpoint endpoint;
-    std::shared_ptr<dissect::SavedCapture> capture;
+    std::shared_ptr<dissect::SavedCapture> capture;  // where asked for; to be committed at the end
     std::vector<ReservedPort> reserved;
     std::vector<transport::Address> addresses;  // ours, without link-local ones that nobody typed
     bool of_system = false;                     // they are the system's too, whose sockets can use them

@@ -79,6 +79,11 @@ Via read_via(const std::string& text) {
     refuse(fmt::format("invalid --via '{}': expected ring, pcap or udp", text));
 }
 
+bool read_obeys(const std::string& text) {
+    if (text != "obey" && text != "ignore") refuse(fmt::format("invalid --pause '{}': expected obey or ignore", text));
+    return text == "obey";
+}
+
 // An option whose text becomes a value by a function that refuses what it cannot be.
 template <class Take>
 CLI::Option* add_read(CLI::App& app, const std::string& names, const std::string& type, const std::string& meaning, Take take) {
@@ -128,8 +133,17 @@ void add_live_settings(CLI::App& app, LiveOptions& options) {
              [&options](const std::string& text) { options.mtu = read_mtu(text); });
     app.add_flag("--roce-v1", options.roce_v1, "Use RoCEv1 (Ethertype 0x8915) instead of RoCEv2");
     app.add_flag("--rate-control", options.rate_control, "React to CNPs as DCQCN does");
+    add_read(app, "--pause", "WORD", "Obey PAUSE and PFC frames, or ignore them: obey or ignore (default: obey)",
+             [&options](const std::string& text) { options.obey_pauses = read_obeys(text); });
+    if (app.get_option_no_throw("--link-speed") == nullptr)  // of a command that reads captures, it is theirs
+        add_read(app, "--link-speed", "SPEED", "Compute pause times for this link speed: 100G, ... (default: that of the interface, else 10G)",
+                 [&options](const std::string& text) {
+                     const auto speed = read_speed(text);
+                     if (!speed) refuse(speed.error());
+                     options.link_speed = *speed;
+                 });
     app.add_option("--fault", options.faults,
-                   "Inject a fault: loss=3%, out:corrupt=1%,seed=7, drop psn=17 qp=0x11 round=2, ...; repeatable")
+                   "Inject a fault: loss=3%, out:corrupt=1%,seed=7, drop psn=17 qp=0x11 round=2, pause=65535 every=1ms, ...; repeatable")
         ->type_name("FAULT")
         ->allow_extra_args(false)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

@@ -42,6 +42,8 @@ struct LiveOptions {
     std::optional<transport::PathMtu> mtu;
     bool roce_v1 = false;
     bool rate_control = false;  // DCQCN
+    bool obey_pauses = true;
+    dissect::BitsPerSecond link_speed{};  // of pauses; 0: as the interface says
     std::vector<std::string> faults;
     std::string capture;  // -w
     std::string unheard;  // of a ring or libpcap: an expression of libpcap; frames that match it are nobody's here

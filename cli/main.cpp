@@ -281,7 +281,7 @@ constexpr std::array kOptionGroups{
     OptionGroup{"perftest and ibv_*_pingpong",
                 " --tcp --service --qps --bidirectional --all-sizes --duration --gap --compare-swap "},
     OptionGroup{"Agent", " --secret --insecure "},
-    OptionGroup{"Wire", " --interface --address --mac --gateway --via --vlan --priority --dscp --mtu --roce-v1 --rate-control ",
+    OptionGroup{"Wire", " --interface --address --mac --gateway --via --vlan --priority --dscp --mtu --roce-v1 --rate-control --pause --link-speed ",
                 " peer pingpong conform replay send "},
     OptionGroup{"Run", " --fault --trace --busy --for --seed "},
     OptionGroup{"Pace", " --speed --fast --loop "},

@@ -13,6 +13,7 @@
 #include "line_limit.hpp"
 #include "message.hpp"
 #include "output.hpp"
+#include "pause_remarks.hpp"
 #include <fmt/format.h>
 
 namespace qps::cli {
@@ -78,6 +79,10 @@ public:
               now);
     }
 
+    void watch_pauses(const Endpoint& endpoint, Instant now) {
+        for (const std::string& line : pauses_.take(endpoint, now)) print(line, now);
+    }
+
     // A client whose peer says nothing: said after kSilence, and every second from then on, with what is known of the reason.
     void watch_silence(const Endpoint& endpoint, const ProgramRequest& request, Instant now) {
         if (!request.target || verbs::is_multicast(*request.target)) return;  // who only serves, or listens to a group, may hear nothing
@@ -93,7 +98,8 @@ public:
         if (heard_ > 0 && endpoint.counts().packets_sent < sent_ + 2) return;
         say_next_ = say_next_ + kOneSecond;
         std::string_view why = "packets are sent, none came back";
-        if (heard_ > 0) why = "nothing more came from it";
+        if (endpoint.pauses().running()) why = "PAUSE or PFC frames hold back our packets";
+        else if (heard_ > 0) why = "nothing more came from it";
         else if (endpoint.waiting() + endpoint.counts().unroutable > 0) why = "its address is not resolved, nobody on this wire has it";
         else if (endpoint.counts().packets_sent == 0) why = "no packet was sent to it yet";
         const std::int64_t seconds = std::to_underlying(now - *heard_at_) / std::to_underlying(kOneSecond);
@@ -137,6 +143,7 @@ private:
         if (adapter.marked + adapter.cnps_sent + adapter.cnps_received > 0)
             text += fmt::format("    congestion    {} marked, {} CNPs sent, {} received\n", adapter.marked, adapter.cnps_sent,
                                 adapter.cnps_received);
+        for (const std::string& sum : pause_sums(endpoint.pauses(), now)) text += fmt::format("    pauses        {}\n", sum);
         std::string refused;
         for (const Named& each : refusals_of(endpoint))
             refused += fmt::format("{}{} {}", refused.empty() ? "" : ", ", each.name, each.count);
@@ -146,6 +153,26 @@ private:
         if (device.dropped + device.refused > 0)
             text += fmt::format("    dropped here  {} frames received, {} to send\n", device.dropped, device.refused);
         output_.write(text);
+    }
+
+    static void add_pauses(Document& document, const LinkPauses& pauses, Instant now) {
+        document.open_list("pauses");
+        const auto timers = pauses.timers();
+        for (std::size_t i = 0; i < timers.size(); ++i) {
+            const PauseTimer& timer = timers[i];
+            if (timer.stops + timer.resumes == 0) continue;
+            const Duration running = running_for(timer, now);
+            document.open();
+            document.add("kind", i < kPriorities ? "pfc" : "pause");
+            if (i < kPriorities) document.add("priority", static_cast<std::uint64_t>(i));
+            document.add("stops", timer.stops);
+            document.add("resumes", timer.resumes);
+            document.add("periods", timer.periods);
+            document.add("paused_ns", static_cast<std::int64_t>(timer.paused + running));
+            document.add("longest_ns", static_cast<std::int64_t>(std::max(timer.longest, running)));
+            document.close();
+        }
+        document.close_list();
     }
 
     void summarize_for_programs(Endpoint& endpoint, const Program& program, Instant now) {
@@ -168,6 +195,7 @@ private:
         document.open("refused");
         for (const Named& each : refusals_of(endpoint)) document.add(each.name, each.count);
         document.close();
+        add_pauses(document, endpoint.pauses(), now);
         document.close();
         text += '\n';
         output_.write(text);
@@ -178,6 +206,7 @@ private:
     Output& output_;
     const SteadyTime& clock_;
     LineLimit limit_{};
+    PauseRemarks pauses_{};
     std::uint64_t heard_ = 0;  // packets
     std::uint64_t sent_ = 0;   // when the last of them came
     std::optional<Instant> heard_at_{};
@@ -272,6 +301,7 @@ ExitCode run_peer(const Options& options) {
     reporting.print_start(opened->addresses, request, clock.now());
     const Ending ending = drive(endpoint, *program, options.live, clock, [&](Instant now) {
         reporting.show(*program, now);
+        reporting.watch_pauses(endpoint, now);
         reporting.watch_silence(endpoint, request, now);
     });
     if (met_nobody(request, program->counts())) reporting.print_no_answer(request, clock.now());

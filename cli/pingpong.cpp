@@ -11,6 +11,7 @@
 #include "driving.hpp"
 #include "message.hpp"
 #include "output.hpp"
+#include "pause_remarks.hpp"
 #include "pingpong_report.hpp"
 #include <fmt/format.h>
 
@@ -126,7 +127,11 @@ ExitCode run_pingpong(const Options& options) {
     if (auto begun = program->begin(endpoint, clock.now()); !begun) return fail({ExitCode::unreadable, begun.error()});
     if (serves && !options.quiet && !opened->addresses.empty())
         say("serving pingpong at {}\n", text(opened->addresses.front()));
-    const Ending ending = drive(endpoint, *program, live, clock, [&](Instant) { print_lines(*program, output, serves, options.quiet); });
+    PauseRemarks remarks;
+    const Ending ending = drive(endpoint, *program, live, clock, [&](Instant now) {
+        print_lines(*program, output, serves, options.quiet);
+        if (!options.quiet) remarks.say_new(endpoint, now);
+    });
     const bool all_there = serves || rows.size() + left_out.size() == settings.modes.size() * std::max<std::size_t>(1, settings.sizes.size());
     if (!serves) print_pingpong(options, settings, {.rows = rows, .left_out = left_out, .counts = program->counts()}, output);
     output.flush();

@@ -12,6 +12,7 @@
 #include "decoding.hpp"
 #include "driving.hpp"
 #include "message.hpp"
+#include "pause_remarks.hpp"
 #include "sheet.hpp"
 #include <fmt/format.h>
 
@@ -129,6 +130,7 @@ ExitCode play(const Options& options, Output& output, const RecordedConversation
     LiveOptions live = options.live;
     live.interface = options.send_by;
     live.capture = options.capture;
+    live.link_speed = options.link_speed;
     const SteadyTime clock;
     auto opened = open_endpoint(live, clock.now());
     if (!opened) return fail_session(opened.error().code, opened.error().sentence);
@@ -136,7 +138,11 @@ ExitCode play(const Options& options, Output& output, const RecordedConversation
     if (auto begun = program.begin(opened->endpoint, clock.now()); !begun) return fail_session(ExitCode::unreadable, begun.error());
     if (!settings.connect && !options.quiet)
         say("qpscope: waiting for a peer at port {}\n", static_cast<unsigned>(settings.port));
-    const Ending ending = drive(opened->endpoint, program, live, clock, [&](Instant) { show_lines(options, program); });
+    PauseRemarks remarks;
+    const Ending ending = drive(opened->endpoint, program, live, clock, [&](Instant now) {
+        show_lines(options, program);
+        if (!options.quiet) remarks.say_new(opened->endpoint, now);
+    });
     report(options, output, conversation, player.comparison(), ours);
     if (const auto problem = opened->endpoint.device().problem())
         say("qpscope: {}: {}\n", problem->device, problem->sentence);

@@ -5,6 +5,7 @@
 #include <tests/support/temporary_file.hpp>
 #include <transport-replay/live/device/capture_tap.hpp>
 #include <transport-replay/live/device/fault_text.hpp>
+#include <transport-replay/live/device/pause_frame.hpp>
 #include <transport-replay/live/device/sim_device.hpp>
 #include <transport-replay/live/device/tracer.hpp>
 
@@ -167,7 +168,7 @@ TEST_CASE("the text of faults") {
         {"seed=x", "invalid fault 'seed=x': invalid seed 'x': expected a number"},
         {"colour=3%",
          "invalid fault 'colour=3%': unknown fault 'colour': expected one of drop (loss), duplicate, reorder, corrupt, mark, delay, jitter, "
-         "reorder-by, seed"},
+         "reorder-by, pause, seed"},
         {"drop", "invalid fault 'drop': missing psn=N: which packet?"},
         {"drop psn=0x1000000", "invalid fault 'drop psn=0x1000000': invalid psn '0x1000000': expected a number of 24 bits"},
         {"drop psn=1 round=0", "invalid fault 'drop psn=1 round=0': invalid round '0': expected a number from 1"},
@@ -175,9 +176,22 @@ TEST_CASE("the text of faults") {
         {"delay psn=1", "invalid fault 'delay psn=1': missing by=TIME"},
         {"drop psn=1 often",
          "invalid fault 'drop psn=1 often': unknown word 'often': expected psn=, qp=, round=, by=, requests or responses"},
+        {"pause=65536", "invalid fault 'pause=65536': invalid quanta '65536': expected 0 to 65535"},
+        {"pause=", "invalid fault 'pause=': invalid quanta '': expected 0 to 65535"},
+        {"pause=x priority=3", "invalid fault 'pause=x priority=3': invalid quanta 'x': expected 0 to 65535"},
+        {"pause=1 priority=8", "invalid fault 'pause=1 priority=8': invalid priority '8': expected 0 to 7"},
+        {"pause=1 times=0", "invalid fault 'pause=1 times=0': invalid times '0': expected a number from 1"},
+        {"pause=1 times=2", "invalid fault 'pause=1 times=2': missing every=TIME"},
+        {"pause=1 every=0ns",
+         "invalid fault 'pause=1 every=0ns': invalid time '0ns': expected at least 1 us and at most 60 s, in ns, us, ms or s"},
+        {"pause=1 after=61s", "invalid fault 'pause=1 after=61s': invalid time '61s': expected at most 60 s, in ns, us, ms or s"},
+        {"pause=1 often", "invalid fault 'pause=1 often': unknown word 'often': expected priority=, every=, times= or after="},
+        {"in:pause=1", "invalid fault 'in:pause=1': pauses are sent, not received"},
+        {"pause 1 every=1ms",
+         "invalid fault 'pause 1 every=1ms': expected pause=QUANTA, with words behind it: pause=65535 every=1ms priority=3"},
         {"lose psn=1",
          "invalid fault 'lose psn=1': unknown fault 'lose': expected one of drop (loss), duplicate, reorder, corrupt, mark, delay, jitter, "
-         "reorder-by, seed"},
+         "reorder-by, pause, seed"},
     };
     for (const auto& [text, sentence] : wrong) {
         const auto parsed = parse_faults(text);
@@ -185,9 +199,62 @@ TEST_CASE("the text of faults") {
         REQUIRE_FALSE(parsed);
         CHECK(parsed.error() == sentence);
     }
+    std::string pauses;
+    for (std::size_t i = 0; i < kMaxPauseFaults; ++i) pauses += "pause=1,";
+    CHECK(parse_faults(pauses)->pauses.size() == kMaxPauseFaults);
+    CHECK_FALSE(parse_faults(pauses + "pause=1"));
     std::string many;
     for (int i = 0; i < 200; ++i) many += "drop psn=1,";
     CHECK_FALSE(parse_faults(many));
+}
+
+TEST_CASE("pause frames to order: when, how many, for which priority") {
+    const auto settings = parse_faults(" pause=0xffff every=1ms , out:pause=7  priority=3 after=2500us times=2 every=10us, pause=0 after=5ms");
+    REQUIRE(settings);
+    CHECK(settings->pauses == std::vector<PauseFault>{{.quanta = 0xffff, .every = microseconds(1000)},
+                                                      {.quanta = 7, .priority = std::uint8_t{3}, .after = microseconds(2500), .every = microseconds(10), .times = 2},
+                                                      {.quanta = 0, .after = microseconds(5000)}});
+    LinkSettings link;
+    link.speed = BitsPerSecond{0};
+    link.delay = Duration{};
+    const auto wire = make_wire(link, {}, kStart);
+    std::array<InjectedCounts, 2> counts{};
+    FaultSettings faults = *settings;
+    faults.pause_source = 0x0200'0000'0001;
+    Pair pair{.a = FaultInjector(SimDevice(wire, End::a), faults, &counts), .b = SimDevice(wire, End::b), .now = kStart};
+    std::vector<std::pair<std::int64_t, PauseDemand>> came;
+    while (pair.now <= kStart + microseconds(5500)) {
+        pair.a.flush(pair.now);
+        for (const ReceivedFrame& frame : pair.b.receive(pair.now)) {
+            CHECK(frame.bytes.size() == 60);
+            CHECK(is_mac_control(frame.bytes));
+            const auto demand = read_pause(frame.bytes, 0x0200'0000'0002);
+            REQUIRE(demand);
+            CHECK(demand->source == 0x0200'0000'0001);
+            came.emplace_back(std::to_underlying(pair.now - kStart) / 1000, *demand);
+        }
+        REQUIRE(pair.a.poll_at());
+        pair.now = *pair.a.poll_at();
+    }
+    std::vector<std::int64_t> storm, priority, resume;
+    for (const auto& [time, demand] : came) {
+        if (!demand.whole_link) {
+            CHECK(demand.priorities == 8);
+            CHECK(demand.quanta[3] == 7);
+            priority.push_back(time);
+        } else {
+            (demand.quanta[0] == 0 ? resume : storm).push_back(time);
+        }
+    }
+    CHECK(storm == std::vector<std::int64_t>{0, 1000, 2000, 3000, 4000, 5000});
+    CHECK(priority == std::vector<std::int64_t>{2500, 2510});
+    CHECK(resume == std::vector<std::int64_t>{5000});
+    CHECK(counts[0].pauses == 9);
+    // Who was not called for a while makes up for nothing.
+    pair.a.flush(kStart + microseconds(9900));
+    CHECK(counts[0].pauses == 10);
+    CHECK(pair.b.receive(kStart + microseconds(9900)).size() == 1);
+    CHECK(pair.a.poll_at() == kStart + microseconds(10'900));
 }
 
 TEST_CASE("a tap writes both ways down, a tracer tells them") {

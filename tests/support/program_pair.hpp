@@ -1,6 +1,7 @@
 // Two endpoints on a simulated link under virtual time, each with a program: who serves and who connects.
 #pragma once
 
+#include <transport-replay/live/device/fault_text.hpp>
 #include <transport-replay/live/device/sim_device.hpp>
 #include <transport-replay/live/endpoint.hpp>
 #include <transport-replay/live/peers/program.hpp>
@@ -27,6 +28,11 @@ struct PairSettings {
     std::size_t mtu = 1500;
     bool roce_v1 = false;
     dissect::Duration delay = transport::microseconds(2);  // one way
+    std::optional<std::uint16_t> vlan{};
+    std::uint8_t priority = 0;
+    std::uint8_t dscp = 0;
+    bool obey_pauses = true;
+    std::string server_faults{};  // as --fault has them
 };
 
 class ProgramPair {
@@ -38,7 +44,7 @@ public:
     explicit ProgramPair(const PairSettings& settings)
         : wire(transport::live::make_wire(
               {.seed = settings.seed, .delay = settings.delay, .a_to_b = settings.faults, .b_to_a = settings.faults}, {}, now)),
-          server(transport::live::SimDevice(wire, transport::End::a), of(1, kServerAddress, kServerAddress6, settings), now),
+          server(serving(wire, settings), of(1, kServerAddress, kServerAddress6, settings), now),
           client(transport::live::SimDevice(wire, transport::End::b), of(2, kClientAddress, kClientAddress6, settings), now) {}
 
     // One turn of everybody at `now`, then `now` moves to when something is due. False: nothing ever is.
@@ -103,14 +109,26 @@ private:
         }
         return !all.empty() && ::poll(all.data(), all.size(), patient ? 20 : 0) > 0;
     }
+    static transport::live::Device serving(const std::shared_ptr<transport::live::SimWire>& wire, const PairSettings& settings) {
+        transport::live::SimDevice bare(wire, transport::End::a);
+        if (settings.server_faults.empty()) return bare;
+        auto faults = transport::live::parse_faults(settings.server_faults);
+        if (!faults) return bare;
+        faults->pause_source = bare.limits().mac;
+        return transport::live::FaultInjector(std::move(bare), *faults);
+    }
     static transport::live::EndpointSettings of(std::uint64_t last, const transport::Address& address, const transport::Address& address6,
                                                 const PairSettings& settings) {
         return {.host = {.mac = transport::live::Mac{0x0200'0000'0000 + last},
                          .addresses = {{address, 24}, {address6, 64}},
                          .mtu = settings.mtu,
+                         .vlan = settings.vlan,
                          .detect_duplicates = false},
                 .roce_v1 = settings.roce_v1,
-                .seed = settings.seed * 2 + last};
+                .dscp = settings.dscp,
+                .priority = settings.priority,
+                .seed = settings.seed * 2 + last,
+                .obey_pauses = settings.obey_pauses};
     }
 };
 

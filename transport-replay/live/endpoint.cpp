@@ -14,13 +14,14 @@ namespace {
 
 constexpr std::size_t kBatchesAtOnce = 4;  // frames taken before anything is sent: acknowledgments do not wait for a flood
 constexpr std::size_t kSendsAtOnce = 64;   // packets sent before arrivals have their turn again
+constexpr std::uint8_t kHostPriority = 0;  // of what the host says itself: ARP, neighbour discovery, groups, pings
 
 // A packet whose way is not known yet, with everything it borrowed.
 struct Waiting {
     TransportPacket packet;
     std::vector<std::byte> payload;
     Route route;
-    std::uint8_t priority = 0;
+    verbs::AddressHandle to;
 };
 
 // Those that are still being probed too: connections are made once they are ready.
@@ -39,6 +40,7 @@ verbs::AdapterSettings adapter_settings(const EndpointSettings& settings, const 
     verbs::AdapterSettings adapter = settings.adapter;
     adapter.addresses = addresses_of(host, settings.roce_v1);
     adapter.mtu = std::min(adapter.mtu, host.path_mtu().value_or(PathMtu::bytes_256));
+    adapter.tagged = settings.host.vlan.has_value();
     return adapter;
 }
 
@@ -47,6 +49,8 @@ verbs::AdapterSettings adapter_settings(const EndpointSettings& settings, const 
 struct Endpoint::State {
     State(Device opened, const EndpointSettings& settings, Instant now)
         : device(std::move(opened)),
+          pauses(settings.link_speed == BitsPerSecond{} ? device.limits().link_speed : settings.link_speed),
+          obeys(settings.obey_pauses),
           host(settings.host, now),
           adapter(adapter_settings(settings, host)),
           manager({.seed = settings.seed, .guid = guid_of(host.mac()), .mtu = adapter.settings().mtu}),
@@ -68,8 +72,13 @@ struct Endpoint::State {
     void write(const TransportPacket& packet, const Route& route, MutableBytes room, Instant now);
     [[nodiscard]] bool keep_claimed(const Packet& packet, const ReceivedFrame& frame);
     void send_raw(Instant now);
+    void heed_pauses(Instant now);
+    [[nodiscard]] bool may_send(std::optional<std::uint8_t> priority) const { return !priority || (stopped >> *priority & 1) == 0; }
 
     Device device;
+    LinkPauses pauses;
+    bool obeys;
+    std::uint8_t stopped = 0;  // bit n: priority n, when we last sent
     Host host;
     verbs::Adapter adapter;
     ConnectionManager manager;
@@ -80,7 +89,8 @@ struct Endpoint::State {
     std::vector<Qpn> claims;
     std::vector<ClaimedFrame> claimed;
     std::deque<std::vector<std::byte>> raw;
-    bool full = false;  // the device had no room when we last sent
+    std::size_t raw_stopped = 0;  // of the raw ones, when we last sent: by a pause
+    bool full = false;            // the device had no room when we last sent
 };
 
 void Endpoint::State::receive(Instant now) {
@@ -91,7 +101,15 @@ void Endpoint::State::receive(Instant now) {
     }
 }
 
+// Stops and lets go what PAUSE and PFC frames say.
+void Endpoint::State::heed_pauses(Instant now) {
+    if (!pauses.running() && stopped == 0) return;
+    stopped = pauses.stopped(now);
+    adapter.hold(stopped);
+}
+
 void Endpoint::State::take(const ReceivedFrame& frame, Instant now) {
+    if (obeys && is_mac_control(frame.bytes)) return pauses.take(frame.bytes, std::to_underlying(host.mac()), now);
     const HostArrival arrived = host.process(frame.bytes, now);
     if (arrived.disposition != FrameDisposition::roce) return;
     const Packet& packet = *arrived.packet;
@@ -159,7 +177,7 @@ void Endpoint::State::keep(const verbs::OutgoingPacket& departure, const Route& 
         return;
     }
     Waiting& kept = waiting.emplace_back(
-        Waiting{departure.packet, {departure.packet.payload.begin(), departure.packet.payload.end()}, route, departure.to.sl});
+        Waiting{departure.packet, {departure.packet.payload.begin(), departure.packet.payload.end()}, route, departure.to});
     kept.packet.payload = {};
 }
 
@@ -183,8 +201,9 @@ bool Endpoint::State::send_next(Instant now, MutableBytes room) {
 void Endpoint::State::send_waiting(Instant now) {
     for (std::size_t left = waiting.size(); left > 0; --left) {
         Waiting& first = waiting.front();
-        const Reach reach = host.complete(first.route, first.priority, now);
-        if (reach == Reach::resolving || (reach == Reach::no_source && !host.settled())) {
+        const Reach reach = host.complete(first.route, first.to.sl, now);
+        const bool stops = reach == Reach::ready && !may_send(verbs::priority_of(first.to, adapter.settings().tagged));
+        if (stops || reach == Reach::resolving || (reach == Reach::no_source && !host.settled())) {
             waiting.push_back(std::move(first));
         } else if (reach == Reach::ready) {
             const MutableBytes room = device.reserve(now);
@@ -199,27 +218,36 @@ void Endpoint::State::send_waiting(Instant now) {
 }
 
 void Endpoint::State::send_raw(Instant now) {
-    for (; !raw.empty(); raw.pop_front()) {
+    raw_stopped = 0;
+    for (auto frame = raw.begin(); frame != raw.end();) {
+        if (stopped != 0 && !may_send(priority_of(*frame))) {
+            ++raw_stopped;
+            ++frame;
+            continue;
+        }
         const MutableBytes room = device.reserve(now);
-        if (room.size() < raw.front().size()) {
+        if (room.size() < frame->size()) {
             ++counts.send_later;
+            full = true;
             return;
         }
-        std::ranges::copy(raw.front(), room.begin());
-        device.commit(raw.front().size(), now);
+        std::ranges::copy(*frame, room.begin());
+        device.commit(frame->size(), now);
         ++counts.raw_sent;
+        frame = raw.erase(frame);
     }
 }
 
 void Endpoint::State::send(Instant now) {
-    for (MutableBytes room = device.reserve(now); !room.empty(); room = device.reserve(now)) {
+    heed_pauses(now);
+    full = false;
+    for (MutableBytes room = device.reserve(now); !room.empty() && may_send(kHostPriority); room = device.reserve(now)) {
         const std::size_t length = host.poll(now, room);
         if (length == 0) break;
         device.commit(length, now);
     }
     if (!waiting.empty()) send_waiting(now);
     send_raw(now);
-    full = !raw.empty();
     for (std::size_t sent = 0; sent < kSendsAtOnce; ++sent) {
         const MutableBytes room = device.reserve(now);
         if (room.empty()) {
@@ -254,8 +282,10 @@ std::optional<Instant> Endpoint::poll_at() const {
     std::optional<Instant> first;
     // What is ready cannot go before the device has room, where it knows when that will be.
     if (state_->full && state_->device.poll_at()) return state_->device.poll_at();
-    if (!state_->raw.empty()) return kAtOnce;
-    for (const auto& time : {state_->device.poll_at(), state_->host.poll_at(), state_->adapter.poll_at(), state_->manager.poll_at()})
+    if (state_->raw.size() > state_->raw_stopped) return kAtOnce;
+    const auto host = state_->may_send(kHostPriority) ? state_->host.poll_at() : std::nullopt;
+    const auto pause = state_->pauses.running() ? state_->pauses.ends_at() : std::nullopt;
+    for (const auto& time : {state_->device.poll_at(), host, state_->adapter.poll_at(), state_->manager.poll_at(), pause})
         if (time && (!first || *time < *first)) first = time;
     return first;
 }
@@ -266,6 +296,7 @@ ConnectionManager& Endpoint::manager() { return state_->manager; }
 Host& Endpoint::host() { return state_->host; }
 Device& Endpoint::device() { return state_->device; }
 const EndpointCounts& Endpoint::counts() const { return state_->counts; }
+const LinkPauses& Endpoint::pauses() const { return state_->pauses; }
 std::size_t Endpoint::waiting() const { return state_->waiting.size(); }
 
 bool Endpoint::claim(Qpn qp) {

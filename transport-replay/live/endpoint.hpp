@@ -14,6 +14,9 @@
 // Who wants to be a queue pair himself, packet by packet, claims its number: frames to it are kept for him as they came, wrong ones
 // too, and nobody else sees them; send_raw() sends what he made. Queue pair 1 can be claimed too: then nobody manages connections.
 //
+// PAUSE and PFC frames that arrive are obeyed: what has a priority that is stopped stays where it is until its timer ends, packets of
+// queue pairs in their queues, so that no retransmission timer runs for what was not sent.
+//
 // Everything that arrives is a stranger's: the host looks at addresses, the decoder at lengths and the ICRC, the adapter and the
 // connection manager at the rest; what is refused is counted by name. What grows: packets that wait for the MAC address of where
 // they go (kMaxWaiting), claimed frames that nobody takes (kMaxClaimed), raw ones that wait (kMaxRaw); the rest is bounded by the
@@ -23,6 +26,7 @@
 #include <transport-replay/live/connections.hpp>
 #include <transport-replay/live/device/device.hpp>
 #include <transport-replay/live/host/host.hpp>
+#include <transport-replay/live/link_pauses.hpp>
 
 #include <deque>
 #include <memory>
@@ -41,6 +45,8 @@ struct EndpointSettings {
     std::uint8_t dscp = 0;             // of connections
     std::uint8_t priority = 0;         // of connections, in their VLAN tag
     std::uint64_t seed = 1;            // of everything drawn: ids, PSNs
+    bool obey_pauses = true;
+    dissect::BitsPerSecond link_speed{};  // of pause times; 0: as the device says, or kUsualLinkSpeed
 };
 
 // What arrived and was no use, besides what the parts count.
@@ -82,6 +88,7 @@ public:
     [[nodiscard]] Host& host();
     [[nodiscard]] Device& device();
     [[nodiscard]] const EndpointCounts& counts() const;
+    [[nodiscard]] const LinkPauses& pauses() const;
     [[nodiscard]] std::size_t waiting() const;  // packets, for the MAC address of where they go
 
     // From now on frames to that queue pair are for take_claimed(). False: kMaxClaims.

@@ -86,6 +86,8 @@ public:
     // The next frame that arrived until `now`.
     [[nodiscard]] std::optional<Delivery> receive(dissect::Instant now);
 
+    [[nodiscard]] dissect::BitsPerSecond speed() const { return settings_.speed; }
+
     [[nodiscard]] const TapCounts& tap_counts() const { return tap_counts_; }
     [[nodiscard]] bool overflowed() const { return overflowed_; }
     // What the tap recorded, in the order of time.

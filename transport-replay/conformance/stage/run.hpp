@@ -211,6 +211,7 @@ private:
     dissect::Instant now_{};
     dissect::Instant began_{};
     dissect::Instant event_{};  // of the line before
+    dissect::Duration paused_before_{};  // of the endpoint, when the script began
     Phase phase_ = Phase::reaching;
     Route route_;
     std::vector<Cursor> cursors_;

@@ -16,6 +16,7 @@ namespace {
 constexpr std::size_t kStepsAtOnce = 512;      // lines of one poll(); then arrivals have their turn
 constexpr Duration kReachable{3'000'000'000};  // an address that nobody has by then is nobody's
 constexpr Duration kFarewell{1'000'000'000};   // for the end of connections that the CM made
+constexpr Duration kFeltPause{1'000'000};      // a script that sent nothing for so long may fail because of that
 
 bool mentions(const script::Block& block, const auto& wanted) {
     return std::ranges::any_of(block, [&](const Statement& line) {
@@ -64,6 +65,7 @@ Run::Run(const script::Script& script, const Given& given, live::Endpoint& endpo
     route_.destination = live::in_space(settings.device, settings.roce_v1 ? AddressSpace::roce_v1 : AddressSpace::roce_v2);
     route_.source = {};
     management_.guid = live::link_local_of(endpoint.host().mac()).bits[1];
+    paused_before_ = endpoint.pauses().paused(now);
     // Of time too: a device remembers for a while what the same numbers were said for in an earlier run.
     management_.drawn = settings.seed * 1'000'003 + given_.number * 1009 + static_cast<std::uint64_t>(now);
 }
@@ -77,6 +79,11 @@ void Run::end(Verdict verdict, std::string reason, std::string detail) {
         outcome_.exchange.clear();  // of a failure
         verdict = Verdict::inconclusive;
         reason = fmt::format("blocked by {}: {}", given->given->check, reason);
+    }
+    if (const Duration paused = endpoint_->pauses().paused(now_) - paused_before_; verdict == Verdict::fail && paused >= kFeltPause) {
+        outcome_.exchange.clear();
+        verdict = Verdict::inconclusive;
+        reason = fmt::format("PAUSE or PFC frames held back our packets for {}: {}", human_time(static_cast<double>(std::to_underlying(paused)) * 1e-9), reason);
     }
     outcome_.verdict = verdict;
     outcome_.reason = std::move(reason);
@@ -192,6 +199,7 @@ void Run::prepare() {
     if (uses_management_) static_cast<void>(endpoint_->claim(kGsiQpn));
     enter(script_.body, nullptr, nullptr, 1);
     event_ = began_ = now_;
+    paused_before_ = endpoint_->pauses().paused(now_);
     phase_ = Phase::playing;
 }
 

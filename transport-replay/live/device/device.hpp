@@ -49,6 +49,7 @@ struct DeviceLimits {
     // Set: every frame leaves with this UDP source port, whatever it says; one that says so itself leaves sooner.
     std::optional<std::uint16_t> udp_source_port{};
     std::uint64_t mac = 0;  // 48 bits; of the interface, made up where it has none
+    dissect::BitsPerSecond link_speed{};  // 0: not known
     [[nodiscard]] bool operator==(const DeviceLimits&) const = default;
 };
 

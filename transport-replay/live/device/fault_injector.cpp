@@ -1,5 +1,6 @@
 #include <transport-replay/live/device/fault_injector.hpp>
 #include <transport-replay/live/device/packet_facts.hpp>
+#include <transport-replay/live/device/pause_frame.hpp>
 
 namespace qps::transport::live {
 
@@ -133,12 +134,45 @@ bool FaultInjector::send(Bytes frame, Instant now) {
 
 void FaultInjector::send_due(Instant now) {
     Held& waiting = held(End::a);
-    bool sent = false;
+    bool sent = !settings_.pauses.empty() && send_pauses(now);
     while (!waiting.empty() && waiting.begin()->first.first <= now && send(waiting.begin()->second, now)) {
         waiting.erase(waiting.begin());
         sent = true;
     }
     if (sent) inside_.flush(now);
+}
+
+bool FaultInjector::send_pause(const PauseFault& fault, Instant now) {
+    const MutableBytes room = inside_.reserve(now);
+    if (room.size() < kPauseFrameBytes) return false;
+    PauseDemand demand{.whole_link = !fault.priority, .source = settings_.pause_source};
+    const std::uint8_t priority = fault.priority.value_or(0) % kPriorities;
+    if (fault.priority) demand.priorities = static_cast<std::uint8_t>(1U << priority);
+    demand.quanta[priority] = fault.quanta;
+    write_pause(demand, room);
+    inside_.commit(kPauseFrameBytes, now);
+    ++injected(End::a).pauses;
+    return true;
+}
+
+// One frame each at most: what was missed while nobody called is not made up for.
+bool FaultInjector::send_pauses(Instant now) {
+    if (pauses_.empty())
+        for (const PauseFault& fault : settings_.pauses) {
+            const std::uint64_t endless = fault.every > Duration{} ? ~std::uint64_t{0} : 1;
+            pauses_.push_back({now + fault.after, fault.times == 0 ? endless : fault.times});
+        }
+    bool sent = false;
+    for (std::size_t i = 0; i < pauses_.size(); ++i) {
+        NextPause& next = pauses_[i];
+        const PauseFault& fault = settings_.pauses[i];
+        if (next.left == 0 || next.time > now || !send_pause(fault, now)) continue;
+        sent = true;
+        --next.left;
+        next.time = next.time + fault.every;
+        if (next.time <= now) next.time = now + fault.every;
+    }
+    return sent;
 }
 
 void FaultInjector::flush(Instant now) {
@@ -150,6 +184,8 @@ std::optional<Instant> FaultInjector::poll_at() const {
     std::optional<Instant> next = inside_.poll_at();
     for (const Held& waiting : held_)
         if (!waiting.empty() && (!next || waiting.begin()->first.first < *next)) next = waiting.begin()->first.first;
+    for (const NextPause& pause : pauses_)
+        if (pause.left != 0 && (!next || pause.time < *next)) next = pause.time;
     return next;
 }
 

@@ -1,5 +1,5 @@
 // FaultInjector: a device around a device that loses, doubles, delays, reorders, damages and marks frames, each way, by chance with
-// a seed or to order.
+// a seed or to order; and that sends PAUSE and PFC frames of its own.
 //
 // Of the two ends of faults.hpp, a is this side: a fault "from a" meets what is sent, one "from b" what is received. The same
 // settings and the same frames at the same times give the same dispositions. Chances of loss, doubling and delay meet every frame, ARP
@@ -23,12 +23,24 @@ struct WayFaults {
     [[nodiscard]] bool operator==(const WayFaults&) const = default;
 };
 
+// PAUSE or PFC frames to who is at the other end of the link.
+struct PauseFault {
+    std::uint16_t quanta = 0;
+    std::optional<std::uint8_t> priority{};  // none: PAUSE
+    dissect::Duration after{};               // from the start to the first
+    dissect::Duration every{};               // 0: one
+    std::uint64_t times = 0;                 // how many; 0: without end, or one
+    [[nodiscard]] bool operator==(const PauseFault&) const = default;
+};
+
 struct FaultSettings {
     std::uint64_t seed = 1;
     WayFaults out;
     WayFaults in;
     dissect::Duration reorder_by = microseconds(100);  // a frame that is to be overtaken comes up to that later
     std::vector<ExactFault> exact{};
+    std::vector<PauseFault> pauses{};
+    std::uint64_t pause_source = 0;  // MAC address of who sends them
     [[nodiscard]] bool operator==(const FaultSettings&) const = default;
 };
 
@@ -41,6 +53,7 @@ struct InjectedCounts {
     std::uint64_t corrupted = 0;
     std::uint64_t marked = 0;
     std::uint64_t overflowed = 0;  // lost because too many were held back
+    std::uint64_t pauses = 0;      // frames that were added
     [[nodiscard]] bool operator==(const InjectedCounts&) const = default;
 };
 
@@ -73,6 +86,11 @@ private:
                    later_by <= dissect::Duration{};
         }
     };
+    // When the next frame of a PauseFault is due, and how many are left.
+    struct NextPause {
+        dissect::Instant time{};
+        std::uint64_t left = 0;
+    };
     [[nodiscard]] bool idle(End from) const { return idle_[static_cast<std::size_t>(from)]; }
     [[nodiscard]] const WayFaults& way(End from) const { return from == End::a ? settings_.out : settings_.in; }
     [[nodiscard]] Plan draw(End from, dissect::Bytes frame);
@@ -81,6 +99,8 @@ private:
     void give(std::vector<std::byte> frame, dissect::Instant now);
     void take(const ReceivedFrame& frame, dissect::Instant now);
     void send_due(dissect::Instant now);
+    [[nodiscard]] bool send_pauses(dissect::Instant now);
+    [[nodiscard]] bool send_pause(const PauseFault& fault, dissect::Instant now);
     [[nodiscard]] bool send(dissect::Bytes frame, dissect::Instant now);
     [[nodiscard]] InjectedCounts& injected(End from) {
         return (shared_counts_ != nullptr ? *shared_counts_ : own_counts_)[static_cast<std::size_t>(from)];
@@ -94,6 +114,7 @@ private:
     std::array<InjectedCounts, 2> own_counts_{};
     std::array<InjectedCounts, 2>* shared_counts_;
     std::array<Held, 2> held_;
+    std::vector<NextPause> pauses_;  // as in the settings, from the first call on
     std::uint64_t serial_ = 0;
     dissect::MutableBytes lent_;
     std::vector<std::vector<std::byte>> altered_;  // what received frames borrow that are not as they came

@@ -27,7 +27,8 @@ constexpr std::array kFaultNames{
     FaultName{"mark", FaultKind::marking, &LinkFaults::marking},
 };
 constexpr std::string_view kDelay = "delay";  // by name a time for every frame; to order a reordering that says by how much
-constexpr std::string_view kKnown = "drop (loss), duplicate, reorder, corrupt, mark, delay, jitter, reorder-by, seed";
+constexpr std::string_view kPause = "pause";
+constexpr std::string_view kKnown = "drop (loss), duplicate, reorder, corrupt, mark, delay, jitter, reorder-by, pause, seed";
 
 const FaultName* fault_named(std::string_view name) {
     for (const FaultName& row : kFaultNames)
@@ -80,11 +81,54 @@ struct Clause {
 
 using Parsed = std::expected<void, std::string>;
 
+// One word behind the quanta of a pause.
+Parsed parse_pause_word(const Clause& clause, std::string_view word, PauseFault& pause) {
+    std::string_view value = word;
+    const std::string_view key = take_until(value, "=");
+    if (key == "priority" || key == "times") {
+        constexpr std::uint64_t kLastPriority = 7, kMostTimes = 1'000'000'000;
+        const auto number = parse_number(value, key == "times" ? kMostTimes : kLastPriority);
+        if (!number || (key == "times" && *number == 0))
+            return clause.wrong(fmt::format("invalid {} '{}': expected {}", key, value, key == "times" ? "a number from 1" : "0 to 7"));
+        if (key == "times") pause.times = *number;
+        else pause.priority = static_cast<std::uint8_t>(*number);
+        return {};
+    }
+    if (key != "every" && key != "after")
+        return clause.wrong(fmt::format("unknown word '{}': expected priority=, every=, times= or after=", word));
+    const auto time = time_in(value);
+    if (!time || (key == "every" && *time < kShortestPauseGap))
+        return clause.wrong(fmt::format("invalid time '{}': expected {}at most 60 s, in ns, us, ms or s", value,
+                                        key == "every" ? "at least 1 us and " : ""));
+    (key == "every" ? pause.every : pause.after) = *time;
+    return {};
+}
+
+// pause=QUANTA ..., frames that are sent besides.
+Parsed parse_pause(const Clause& clause, std::string_view value, FaultSettings& settings) {
+    constexpr std::uint64_t kMostQuanta = 0xffff;
+    const std::string_view first = take_until(value, " \t");
+    const auto quanta = parse_number(first, kMostQuanta);
+    if (!quanta) return clause.wrong(fmt::format("invalid quanta '{}': expected 0 to 65535", first));
+    if (!clause.out) return clause.wrong("pauses are sent, not received");
+    PauseFault pause{.quanta = static_cast<std::uint16_t>(*quanta)};
+    while (!value.empty()) {
+        const std::string_view word = take_until(value, " \t");
+        if (word.empty()) continue;
+        if (auto parsed = parse_pause_word(clause, word, pause); !parsed) return parsed;
+    }
+    if (pause.times > 1 && pause.every == Duration{}) return clause.wrong("missing every=TIME");
+    if (settings.pauses.size() >= kMaxPauseFaults) return clause.wrong(fmt::format("more than {} pauses", kMaxPauseFaults));
+    settings.pauses.push_back(pause);
+    return {};
+}
+
 // NAME=VALUE, for every frame.
 Parsed parse_always(const Clause& clause, FaultSettings& settings) {
     std::string_view value = clause.rest;
     const std::string_view name = trimmed(take_until(value, "="));
     value = trimmed(value);
+    if (name == kPause) return parse_pause(clause, value, settings);
     if (const FaultName* fault = fault_named(name)) {
         const auto chance = chance_in(value);
         if (!chance) return clause.wrong(fmt::format("invalid probability '{}': expected 0 to 1, or 0% to 100%", value));
@@ -144,6 +188,7 @@ Parsed parse_exact(const Clause& clause, FaultSettings& settings) {
     std::string_view words = clause.rest;
     const std::string_view name = take_until(words, " \t");
     const FaultName* fault = fault_named(name);
+    if (name == kPause) return clause.wrong("expected pause=QUANTA, with words behind it: pause=65535 every=1ms priority=3");
     if (fault == nullptr && name != kDelay) return clause.wrong(fmt::format("unknown fault '{}': expected one of {}", name, kKnown));
     ExactFault exact;
     exact.kind = fault != nullptr ? fault->kind : FaultKind::reordering;

@@ -10,6 +10,10 @@
 #include <netinet/in.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#ifdef __linux__
+#include <linux/ethtool.h>
+#include <linux/sockios.h>
+#endif
 
 namespace qps::transport::live {
 
@@ -30,6 +34,20 @@ bool loopback(const sockaddr& address) {
     return address.sa_family == AF_INET && ntohl(reinterpret_cast<const sockaddr_in&>(address).sin_addr.s_addr) >> 24 == kNetwork;
 }
 
+// As ethtool asks; 0 where the driver has no answer, or the link is down.
+dissect::BitsPerSecond speed_of([[maybe_unused]] int socket, [[maybe_unused]] ifreq request) {
+#ifdef __linux__
+    ethtool_cmd asked{};
+    asked.cmd = ETHTOOL_GSET;
+    request.ifr_data = reinterpret_cast<char*>(&asked);
+    if (ioctl(socket, SIOCETHTOOL, &request) != 0) return {};
+    constexpr std::uint64_t kMegabit = 1'000'000;
+    const std::uint32_t speed = ethtool_cmd_speed(&asked);
+    if (speed != 0 && speed != static_cast<std::uint32_t>(SPEED_UNKNOWN)) return dissect::BitsPerSecond{speed * kMegabit};
+#endif
+    return {};
+}
+
 }  // namespace
 
 InterfaceFacts facts_of_interface(const std::string& name) {
@@ -44,6 +62,7 @@ InterfaceFacts facts_of_interface(const std::string& name) {
     if (ioctl(socket.number(), SIOCGIFHWADDR, &request) == 0)
         for (int i = 0; i < 6; ++i) facts.mac = facts.mac << 8 | static_cast<std::uint8_t>(request.ifr_hwaddr.sa_data[i]);
 #endif
+    facts.speed = speed_of(socket.number(), request);
     return facts;
 }
 

@@ -1,7 +1,10 @@
-// What the system says of a network interface, where the way that frames take does not: its MTU, its MAC address, its name.
+// What the system says of a network interface, where the way that frames take does not: its MTU, its MAC address, its
+// speed, its name.
 //
 // Asked once, when a device is opened. What is not told stays 0 or empty; nothing here comes from a wire.
 #pragma once
+
+#include <dissect/types.hpp>
 
 #include <cstdint>
 #include <string>
@@ -13,6 +16,7 @@ namespace qps::transport::live {
 struct InterfaceFacts {
     std::size_t mtu = 0;    // of IP, without the Ethernet header
     std::uint64_t mac = 0;  // 48 bits
+    dissect::BitsPerSecond speed{};
 };
 
 [[nodiscard]] InterfaceFacts facts_of_interface(const std::string& name);

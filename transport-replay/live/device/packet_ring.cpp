@@ -1,4 +1,5 @@
 #include <dissect/capture/descriptor.hpp>
+#include <transport-replay/live/device/interface_facts.hpp>
 #include <transport-replay/live/device/outbox.hpp>
 #include <transport-replay/live/device/packet_ring.hpp>
 
@@ -86,6 +87,7 @@ struct PacketRing::State {
     std::array<mmsghdr, kDeviceBatch> messages{};
     std::array<iovec, kDeviceBatch> pieces{};
     std::uint64_t mac = 0;
+    BitsPerSecond link_speed{};
     std::optional<Instant> retry;
     mutable DeviceCounts counts;
     std::optional<Problem> problem;
@@ -192,6 +194,7 @@ std::expected<PacketRing, Problem> PacketRing::open(const PacketRingSettings& se
 
     auto state = std::make_unique<State>(std::clamp(mtu + kEthernetHeader + kTags, kShortestFrame, kLongestFrame));
     state->interface = settings.interface;
+    state->link_speed = facts_of_interface(settings.interface).speed;
     state->interface_index = index;
     for (int i = 0; i < ETH_ALEN; ++i) state->mac = state->mac << 8 | static_cast<std::uint8_t>(request.ifr_hwaddr.sa_data[i]);
     state->socket = std::move(socket);
@@ -296,7 +299,9 @@ void PacketRing::flush(Instant now) {
 
 std::optional<Instant> PacketRing::poll_at() const { return state_->retry; }
 int PacketRing::descriptor() const { return state_->socket.number(); }
-DeviceLimits PacketRing::limits() const { return {.frame_bytes = state_->frame_bytes, .mac = state_->mac}; }
+DeviceLimits PacketRing::limits() const {
+    return {.frame_bytes = state_->frame_bytes, .mac = state_->mac, .link_speed = state_->link_speed};
+}
 std::optional<Problem> PacketRing::problem() const { return state_->problem; }
 
 // The kernel's counters begin at zero again each time they are read.

@@ -45,6 +45,7 @@ struct PcapDevice::State {
     Outbox outbox;
     std::size_t frame_bytes;
     std::uint64_t mac;
+    BitsPerSecond link_speed{};
     std::optional<Instant> retry;
     DeviceCounts counts;
     std::optional<Problem> problem;
@@ -81,6 +82,7 @@ std::expected<PcapDevice, Problem> PcapDevice::open(const std::string& interface
     const std::size_t longest = found.mtu == 0 ? kLongestFrame : std::min(found.mtu + kEthernetHeader + kTagBytes, kLongestFrame);
     auto state = std::make_unique<State>(std::max(longest, kShortestFrame), found.mac);
     state->interface = interface;
+    state->link_speed = found.speed;
     state->handle = std::move(handle);
     return PcapDevice(std::move(state));
 }
@@ -138,7 +140,9 @@ void PcapDevice::flush(Instant now) {
 
 std::optional<Instant> PcapDevice::poll_at() const { return state_->retry; }
 int PcapDevice::descriptor() const { return pcap_get_selectable_fd(state_->handle.get()); }
-DeviceLimits PcapDevice::limits() const { return {.frame_bytes = state_->frame_bytes, .mac = state_->mac}; }
+DeviceLimits PcapDevice::limits() const {
+    return {.frame_bytes = state_->frame_bytes, .mac = state_->mac, .link_speed = state_->link_speed};
+}
 std::optional<Problem> PcapDevice::problem() const { return state_->problem; }
 
 DeviceCounts PcapDevice::counts() const {

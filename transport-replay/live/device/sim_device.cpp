@@ -84,7 +84,7 @@ std::optional<Instant> SimDevice::poll_at() const {
     return std::min(*arrival, *room_at_);
 }
 
-DeviceLimits SimDevice::limits() const { return {.frame_bytes = frame_bytes_, .mac = kMacs[index()]}; }
+DeviceLimits SimDevice::limits() const { return {.frame_bytes = frame_bytes_, .mac = kMacs[index()], .link_speed = wire_->link.speed()}; }
 
 DeviceCounts SimDevice::counts() const {
     DeviceCounts counts = counts_;

@@ -175,7 +175,7 @@ std::vector<AsyncEvent> Adapter::take_async_events() { return std::exchange(stat
 
 Result<void> Adapter::send_datagram(const live::ManagementDatagram& datagram) {
     const auto sent = state_->gsi.send(datagram);
-    if (sent) state_->schedule.ready(Lane::requests, kGsiSlot);
+    if (sent && may_depart(*state_, {})) state_->schedule.ready(Lane::requests, kGsiSlot);
     return sent;
 }
 
@@ -183,6 +183,7 @@ std::vector<live::ManagementDatagram> Adapter::take_datagrams() { return state_-
 
 void Adapter::process(const IncomingPacket& arrival, Instant now) { verbs::process(*state_, arrival, now); }
 std::optional<OutgoingPacket> Adapter::poll(Instant now) { return verbs::poll(*state_, now); }
+void Adapter::hold(std::uint8_t priorities) { verbs::hold(*state_, priorities); }
 std::optional<Instant> Adapter::poll_at() const { return verbs::poll_at(*state_); }
 const AdapterCounts& Adapter::counts() const { return state_->counts; }
 const AdapterSettings& Adapter::settings() const { return state_->settings; }

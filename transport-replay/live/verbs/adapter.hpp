@@ -66,6 +66,7 @@ struct AdapterSettings {
     bool end_to_end_credits = true;                // of RC (9.7.7.2): given, and heeded
     std::uint32_t window = 512;                    // PSNs a queue pair has outstanding: a peer that sleeps wakes for many
     std::uint32_t ack_every = 16;                  // packets an unasked ACK covers (one costs as much as a packet); 0: only on request
+    bool tagged = false;                           // frames have a VLAN tag, and the service level for their priority
 };
 
 // A packet that came, checked for its ICRC and decoded. transport_version is that of the BTH.
@@ -229,6 +230,9 @@ public:
     void process(const IncomingPacket& arrival, dissect::Instant now);
     // The next packet to send, or nothing: call until nothing comes.
     [[nodiscard]] std::optional<OutgoingPacket> poll(dissect::Instant now);
+    // Bit n: nothing of priority n departs until another call (PAUSE and PFC). What was sent is as it was: answers to it are taken, and
+    // its timers run; what they want to send again, like all else, waits until the priority is free, and then counts as one retry.
+    void hold(std::uint8_t priorities);
     // When poll() is due: kAtOnce where something is ready, a timer's time, or nothing at all.
     [[nodiscard]] std::optional<dissect::Instant> poll_at() const;
 

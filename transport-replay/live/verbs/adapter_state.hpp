@@ -40,6 +40,7 @@ struct AdapterState {
     TransportPacket departing{};  // what the last Departure shows
     AddressHandle departing_to{};
     std::uint32_t responses_in_a_row = 0;
+    std::uint8_t held = 0;  // bit n: priority n
 
     [[nodiscard]] QueuePair* find(dissect::Qpn number) const {
         const auto row = qps.find(static_cast<std::uint32_t>(number));
@@ -74,6 +75,11 @@ void process(AdapterState& adapter, const IncomingPacket& arrival, dissect::Inst
 // departures.cpp
 // Puts the queue pair where it belongs in the schedule, after anything that may have changed what it has to send.
 void refresh(AdapterState& adapter, QueuePair& qp);
+// Whether nothing holds back what goes there.
+[[nodiscard]] inline bool may_depart(const AdapterState& adapter, const AddressHandle& to) {
+    return adapter.held == 0 || (adapter.held >> priority_of(to, adapter.settings.tagged) & 1) == 0;
+}
+void hold(AdapterState& adapter, std::uint8_t priorities);
 [[nodiscard]] std::optional<OutgoingPacket> poll(AdapterState& adapter, dissect::Instant now);
 [[nodiscard]] std::optional<dissect::Instant> poll_at(const AdapterState& adapter);
 

@@ -50,6 +50,12 @@ struct AddressHandle {
     return AddressHandle{.destination = address, .network = network_of(address)};
 }
 
+// The priority of its frames: that of the VLAN tag; of untagged ones what NICs and switches that trust the DSCP make of it, its upper
+// three bits.
+[[nodiscard]] constexpr std::uint8_t priority_of(const AddressHandle& to, bool tagged) {
+    return tagged ? to.sl & 7U : static_cast<std::uint8_t>(to.dscp >> 3 & 7U);
+}
+
 // The label of packets from one queue pair to another, as Linux computes it: the product, folded to 20 bits.
 [[nodiscard]] constexpr std::uint32_t flow_label_of(dissect::Qpn local, dissect::Qpn remote) {
     std::uint64_t folded = std::uint64_t{static_cast<std::uint32_t>(local)} * static_cast<std::uint32_t>(remote);

@@ -1,7 +1,8 @@
 // Packets that go: whose turn it is, and what its queue pair has to say.
 //
 // Responses and CNPs go before requests, but not for ever (kResponsesInARow), and not before the first after a rest. In each lane queue
-// pairs take turns by packets. A queue pair that DCQCN limits stands in no lane while it must wait; its time brings it back.
+// pairs take turns by packets. A queue pair that DCQCN limits stands in no lane while it must wait; its time brings it back. One whose
+// priority is held stands in no lane and has no time either, until hold() lets it go.
 #include <transport-replay/live/verbs/adapter_state.hpp>
 
 #include <algorithm>
@@ -16,8 +17,14 @@ namespace {
 constexpr std::uint64_t kHeaderBytes = 58;  // Ethernet, IPv4, UDP, BTH, ICRC: what a rate counts besides the payload
 constexpr Duration kPatience = microseconds(1);
 
+// Where its next answer and its next request go.
+const AddressHandle& answers_to(const QueuePair& qp) { return qp.cnp ? qp.cnp->to : qp.to; }
+const AddressHandle& asks(const QueuePair& qp) { return qp.connected() || qp.sends.empty() ? qp.to : qp.sends.front().to; }
+
 bool may_respond(const QueuePair& qp) { return qp.responder && qp.responder->pending() && !qp.mute; }
-std::optional<Instant> request_due(const QueuePair& qp) { return qp.requester && qp.may_send() ? qp.requester->poll_at() : std::nullopt; }
+std::optional<Instant> request_due(const AdapterState& adapter, const QueuePair& qp) {
+    return qp.requester && qp.may_send() && may_depart(adapter, asks(qp)) ? qp.requester->poll_at() : std::nullopt;
+}
 
 OutgoingPacket depart(AdapterState& adapter, QueuePair& qp, const AddressHandle& to, Instant now) {
     TransportPacket& packet = adapter.departing;
@@ -84,7 +91,7 @@ void work_locally(AdapterState& adapter, QueuePair& qp, Instant now) {
 // It has nothing to send, whatever it says: not to be asked again without end.
 void be_patient(AdapterState& adapter, const QueuePair& qp, Instant now) {
     adapter.schedule.remove(qp.slot);
-    if (qp.cnp || may_respond(qp)) adapter.schedule.ready(Lane::responses, qp.slot);
+    if ((qp.cnp || may_respond(qp)) && may_depart(adapter, answers_to(qp))) adapter.schedule.ready(Lane::responses, qp.slot);
     adapter.schedule.wake_at(qp.slot, now + kPatience);
 }
 
@@ -94,7 +101,7 @@ std::optional<OutgoingPacket> request(AdapterState& adapter, QueuePair& qp, Inst
     auto packet = qp.requester->poll(now);
     if (!packet) {
         settle(adapter, qp);
-        if (request_due(qp) == kAtOnce) be_patient(adapter, qp, now);
+        if (request_due(adapter, qp) == kAtOnce) be_patient(adapter, qp, now);
         return std::nullopt;
     }
     adapter.departing = std::move(*packet);
@@ -122,8 +129,8 @@ void wake(AdapterState& adapter, Instant now) {
     while (const auto slot = adapter.schedule.due(now)) {
         const QueuePair* qp = adapter.slots[std::to_underlying(*slot)];
         if (qp == nullptr) continue;
-        if (may_respond(*qp)) adapter.schedule.ready(Lane::responses, *slot);
-        if (const auto due = request_due(*qp); due && *due <= now) adapter.schedule.ready(Lane::requests, *slot);
+        if (may_respond(*qp) && may_depart(adapter, answers_to(*qp))) adapter.schedule.ready(Lane::responses, *slot);
+        if (const auto due = request_due(adapter, *qp); due && *due <= now) adapter.schedule.ready(Lane::requests, *slot);
         else if (due) adapter.schedule.wake_at(*slot, *due);
     }
 }
@@ -143,11 +150,13 @@ Lane next_lane(AdapterState& adapter) {
 
 void refresh(AdapterState& adapter, QueuePair& qp) {
     Schedule& schedule = adapter.schedule;
-    const bool responses = may_respond(qp);
-    const auto due = request_due(qp);
+    const bool free = may_depart(adapter, answers_to(qp));
+    const bool responses = free && may_respond(qp);
+    const auto due = request_due(adapter, qp);
     const bool requests = due == kAtOnce;
     std::optional<Instant> time = requests ? std::nullopt : due;
-    if (qp.cnp) schedule.ready(Lane::responses, qp.slot);
+    if (adapter.held != 0 && !(free && may_depart(adapter, asks(qp)))) schedule.remove(qp.slot);  // what may go stands there again below
+    if (qp.cnp && free) schedule.ready(Lane::responses, qp.slot);
     if (qp.rate && qp.rate->limited()) {  // nothing leaves before the rate allows it; what a timer sends again does not either
         const Instant next = qp.rate->next_send();
         if (responses || requests) time = next;
@@ -158,6 +167,16 @@ void refresh(AdapterState& adapter, QueuePair& qp) {
     }
     if (time) schedule.wake_at(qp.slot, *time);
     else schedule.wake_never(qp.slot);
+}
+
+void hold(AdapterState& adapter, std::uint8_t priorities) {
+    if (adapter.held == priorities) return;
+    adapter.held = priorities;
+    for (QueuePair* qp : adapter.slots)
+        if (qp != nullptr) refresh(adapter, *qp);
+    if (!adapter.gsi.pending()) return;
+    if (may_depart(adapter, {})) adapter.schedule.ready(Lane::requests, kGsiSlot);
+    else adapter.schedule.remove(kGsiSlot);
 }
 
 std::optional<OutgoingPacket> poll(AdapterState& adapter, Instant now) {

@@ -66,6 +66,72 @@ TEST_CASE("times come in order, whatever is changed and taken away meanwhile") {
     CHECK(model.empty());
 }
 
+TEST_CASE("what has a priority that is held stays, all else goes, and nothing asks to be called for it") {
+    AdapterSettings settings;
+    settings.tagged = true;
+    VerbsPair pair(settings);
+    AddressHandle third = handle_to(v4(2)), fourth = handle_to(v4(2));
+    third.sl = 3;
+    fourth.sl = 4;
+    const auto [held, peer_of_held] = pair.pair(QpType::rc, {.address = third});
+    const auto [free, peer_of_free] = pair.pair(QpType::rc, {.address = fourth});
+    // Of the other end the addresses are its own: the handle above was for both.
+    for (const auto& [ours, theirs] : {std::pair(held, peer_of_held), std::pair(free, peer_of_free)}) {
+        REQUIRE(pair.a.send(ours, 0, 1024, {.opcode = WrOpcode::rdma_write, .remote = at(pair.b, 0)}));
+        static_cast<void>(theirs);
+    }
+    pair.a.adapter.hold(1U << 3);
+    std::map<std::uint32_t, int> sent;
+    while (const auto out = pair.a.adapter.poll(pair.now)) ++sent[std::to_underlying(out->from)];
+    CHECK(sent == std::map<std::uint32_t, int>{{std::to_underlying(free), 4}});
+    // The timer of what went is all there is to wait for; work that is posted now waits too.
+    REQUIRE(pair.a.send(held, 0, 256, {.opcode = WrOpcode::rdma_write, .remote = at(pair.b, 0)}));
+    REQUIRE(pair.a.adapter.poll_at());
+    CHECK(*pair.a.adapter.poll_at() > pair.now);
+    CHECK_FALSE(pair.a.adapter.poll(pair.now));
+    pair.a.adapter.hold(0xff);
+    CHECK_FALSE(pair.a.adapter.poll_at());  // nor is a timer looked at that could send nothing
+    const live::ManagementDatagram datagram{.remote = v4(2), .local = v4(1)};
+    REQUIRE(pair.a.adapter.send_datagram(datagram));
+    CHECK_FALSE(pair.a.adapter.poll_at());
+    pair.a.adapter.hold(0xff & ~1U);  // management datagrams have priority 0
+    CHECK(pair.a.adapter.poll_at() == kAtOnce);
+    const auto out = pair.a.adapter.poll(pair.now);
+    REQUIRE(out);
+    CHECK(out->from == dissect::kGsiQpn);
+    CHECK_FALSE(pair.a.adapter.poll(pair.now));
+    pair.a.adapter.hold(0);
+    sent.clear();
+    while (const auto each = pair.a.adapter.poll(pair.now)) ++sent[std::to_underlying(each->from)];
+    CHECK(sent == std::map<std::uint32_t, int>{{std::to_underlying(held), 5}});
+}
+
+TEST_CASE("of datagrams the priority is that of the next one") {
+    AdapterSettings settings;
+    settings.tagged = true;
+    VerbsPair pair(settings);
+    const dissect::Qpn qp = VerbsPair::datagram_qp(pair.a, dissect::Qkey{7});
+    const auto post = [&](std::uint8_t sl) {
+        AddressHandle to = handle_to(v4(2));
+        to.sl = sl;
+        REQUIRE(pair.a.send(qp, 0, 64, {.opcode = WrOpcode::send, .ud = {.ah = to, .remote_qpn = dissect::Qpn{9}, .remote_qkey = dissect::Qkey{7}}}));
+    };
+    for (const std::uint8_t sl : {std::uint8_t{4}, std::uint8_t{3}, std::uint8_t{4}}) post(sl);
+    pair.a.adapter.hold(1U << 3);
+    const auto first = pair.a.adapter.poll(pair.now);
+    REQUIRE(first);
+    CHECK(first->to.sl == 4);
+    CHECK_FALSE(pair.a.adapter.poll(pair.now));  // they keep their order
+    CHECK_FALSE(pair.a.adapter.poll_at());
+    pair.a.adapter.hold(1U << 4);
+    const auto second = pair.a.adapter.poll(pair.now);
+    REQUIRE(second);
+    CHECK(second->to.sl == 3);
+    CHECK_FALSE(pair.a.adapter.poll(pair.now));
+    pair.a.adapter.hold(0);
+    CHECK(pair.a.adapter.poll(pair.now));
+}
+
 TEST_CASE("a thousand queue pairs take turns by packets") {
     constexpr std::size_t kPairs = 1000;
     VerbsPair pair;
