@@ -136,7 +136,8 @@ void add_live_settings(CLI::App& app, LiveOptions& options) {
     add_read(app, "--pause", "WORD", "Obey PAUSE and PFC frames, or ignore them: obey or ignore (default: obey)",
              [&options](const std::string& text) { options.obey_pauses = read_obeys(text); });
     if (app.get_option_no_throw("--link-speed") == nullptr)  // of a command that reads captures, it is theirs
-        add_read(app, "--link-speed", "SPEED", "Compute pause times for this link speed: 100G, ... (default: that of the interface, else 10G)",
+        add_read(app, "--link-speed", "SPEED",
+                 "Compute pause times for this link speed: 100G, ... (default: that of the interface, else 10G)",
                  [&options](const std::string& text) {
                      const auto speed = read_speed(text);
                      if (!speed) refuse(speed.error());

@@ -37,8 +37,8 @@ std::vector<std::string> PauseRemarks::take(const live::Endpoint& endpoint, Inst
         if (!same) told = {.since = timer.since, .next = timer.since + kLongPause};
         if (!timer.running) continue;
         if (now >= told.next) {
-            lines.push_back(fmt::format("paused for {} by {} from {} ({}): nothing{} is sent", duration_text(now - timer.since), pause_name(i),
-                                        sender_of(timer), counted(timer.stops, "frame"), i < kPriorities ? " of that priority" : ""));
+            lines.push_back(fmt::format("paused for {} by {} from {} ({}): nothing{} is sent", duration_text(now - timer.since),
+                                        pause_name(i), sender_of(timer), counted(timer.stops, "frame"), i < kPriorities ? " of that priority" : ""));
             told.told = true;
             told.next = now + kBetweenRemarks;
         }
@@ -58,8 +58,8 @@ std::vector<std::string> pause_sums(const LinkPauses& pauses, Instant now) {
         const PauseTimer& timer = timers[i];
         if (timer.stops + timer.resumes == 0) continue;
         const Duration running = running_for(timer, now);
-        lines.push_back(fmt::format("{}: {}, paused for {} in {}, {} at worst", pause_name(i), counted(timer.stops + timer.resumes, "frame"),
-                                    duration_text(timer.paused + running), counted(timer.periods, "period"),
+        lines.push_back(fmt::format("{}: {}, paused for {} in {}, {} at worst", pause_name(i),
+                                    counted(timer.stops + timer.resumes, "frame"), duration_text(timer.paused + running), counted(timer.periods, "period"),
                                     duration_text(std::max(timer.longest, running))));
     }
     return lines;

@@ -3,6 +3,7 @@
 #include <tests/support/scripts.hpp>
 #include <tests/support/stage_world.hpp>
 #include <transport-replay/conformance/script/script_writer.hpp>
+#include <transport-replay/live/device/pause_frame.hpp>
 
 #include <algorithm>
 
@@ -39,6 +40,27 @@ TEST_CASE("without an agent what needs one is not applicable, a run leaves nothi
     }
     CHECK(world.tester.take_claimed().empty());
     CHECK(world.tester.raw_waiting() == 0);
+}
+
+TEST_CASE("what fails while pauses hold us back proves nothing of the device") {
+    const auto script = script_of("pauses", "qp q rc known dut=0x7777\n> q RC_SEND_ONLY psn=1 ackreq\n< q RC_ACKNOWLEDGE within 50ms\n");
+    for (const bool pauses : {false, true}) {
+        StageWorld world;
+        std::vector<std::byte> pause(transport::live::kPauseFrameBytes);
+        transport::live::write_pause({.whole_link = true, .quanta = {0xffff}, .source = 0x0200'0000'0001}, pause);
+        world.stage.begin(script, world.tester, world.now);
+        for (int turns = 0; !world.stage.done() && turns < 100'000; ++turns) {
+            world.turn(world.stage);
+            // Once it plays: before, the way to the device is looked for.
+            if (pauses && world.tester.counts().raw_sent > 0 && world.tester.pauses().frames() < 3 && world.device.raw_waiting() == 0)
+                CHECK(world.device.send_raw(pause));
+        }
+        const ScriptOutcome outcome = world.stage.take_outcome();
+        INFO(outcome.reason);
+        CHECK(outcome.verdict == (pauses ? Verdict::inconclusive : Verdict::fail));
+        CHECK(outcome.reason.starts_with("PAUSE or PFC frames held back our packets for ") == pauses);
+        CHECK(outcome.reason.find("no packet within 50 ms") != std::string::npos);
+    }
 }
 
 TEST_CASE("a script made of what was recorded plays the same conversation with fresh queue pairs") {

@@ -209,11 +209,13 @@ TEST_CASE("the text of faults") {
 }
 
 TEST_CASE("pause frames to order: when, how many, for which priority") {
-    const auto settings = parse_faults(" pause=0xffff every=1ms , out:pause=7  priority=3 after=2500us times=2 every=10us, pause=0 after=5ms");
+    const auto settings =
+        parse_faults(" pause=0xffff every=1ms , out:pause=7  priority=3 after=2500us times=2 every=10us, pause=0 after=5ms");
     REQUIRE(settings);
-    CHECK(settings->pauses == std::vector<PauseFault>{{.quanta = 0xffff, .every = microseconds(1000)},
-                                                      {.quanta = 7, .priority = std::uint8_t{3}, .after = microseconds(2500), .every = microseconds(10), .times = 2},
-                                                      {.quanta = 0, .after = microseconds(5000)}});
+    const PauseFault third{
+        .quanta = 7, .priority = std::uint8_t{3}, .after = microseconds(2500), .every = microseconds(10), .times = 2};
+    CHECK(settings->pauses == std::vector<PauseFault>{
+                                  {.quanta = 0xffff, .every = microseconds(1000)}, third, {.quanta = 0, .after = microseconds(5000)}});
     LinkSettings link;
     link.speed = BitsPerSecond{0};
     link.delay = Duration{};

@@ -319,7 +319,8 @@ void World::check() {
     demand(adapter.arrivals + adapter.copies == adapter.accepted + sum(adapter.refused));
     const LinkPauses& pauses = endpoint_.pauses();
     demand(endpoint_.device().counts().received == sum(endpoint_.host().counts().frames) + pauses.frames() + pauses.ignored());
-    demand(!pauses.running() || (pauses.ends_at() && *pauses.ends_at() > now_ && *pauses.ends_at() <= now_ + pause_time(0xffff, pauses.speed())));
+    const auto ends = pauses.ends_at();
+    demand(!pauses.running() || (ends && *ends > now_ && *ends <= now_ + pause_time(0xffff, pauses.speed())));
     demand(endpoint_.manager().size() <= kMaxCmIds && endpoint_.manager().half_open() <= kMaxHalfOpen);
     demand(endpoint_.host().neighbours().size() <= kMaxNeighbours && endpoint_.waiting() <= kMaxWaiting);
 }

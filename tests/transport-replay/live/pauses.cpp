@@ -48,7 +48,8 @@ Instant after(std::int64_t nanoseconds_later) { return kPauseStart + nanoseconds
 TEST_CASE("a pause frame is as the standards have it") {
     CHECK(pause_of(0x1234).size() == 60);
     const PauseBytes pause = pause_of(0x1234);
-    const std::vector<unsigned> head{0x01, 0x80, 0xc2, 0x00, 0x00, 0x01, 0x02, 0x00, 0x00, 0x00, 0x00, 0xaa, 0x88, 0x08, 0x00, 0x01, 0x12, 0x34, 0x00};
+    const std::vector<unsigned> head{0x01, 0x80, 0xc2, 0x00, 0x00, 0x01, 0x02, 0x00, 0x00, 0x00,
+                                     0x00, 0xaa, 0x88, 0x08, 0x00, 0x01, 0x12, 0x34, 0x00};
     for (std::size_t i = 0; i < head.size(); ++i) CHECK(std::to_integer<unsigned>(pause[i]) == head[i]);
     CHECK(std::ranges::count(pause | std::views::drop(18), std::byte{0}) == 42);
     const PauseBytes pfc = pfc_of(5, 7);
@@ -66,8 +67,8 @@ TEST_CASE("a pause lasts for its quanta, not a nanosecond more or less") {
         BitsPerSecond speed;
         std::int64_t lasts;  // nanoseconds: quanta times 512 bits, rounded up
     };
-    for (const Row& row : {Row{1, kTenGigabit, 52}, Row{65535, kTenGigabit, 3'355'392}, Row{65535, BitsPerSecond{1'000'000'000}, 33'553'920},
-                           Row{1, BitsPerSecond{400'000'000'000}, 2}, Row{100, BitsPerSecond{}, 5120}}) {
+    for (const Row& row : {Row{1, kTenGigabit, 52}, Row{65535, kTenGigabit, 3'355'392},
+                           Row{65535, BitsPerSecond{1'000'000'000}, 33'553'920}, Row{1, BitsPerSecond{400'000'000'000}, 2}, Row{100, BitsPerSecond{}, 5120}}) {
         LinkPauses pauses(row.speed);
         pauses.take(pause_of(row.quanta), kOwnMac, kPauseStart);
         CHECK(pauses.running());
@@ -131,8 +132,8 @@ TEST_CASE("what is nearly a pause frame stops nobody") {
     for (const PauseBytes& frame : {changed(pause_of(100), 5, 2),     // the next of the reserved addresses
                                     changed(pause_of(100), 0, 3),     //
                                     changed(pause_of(100), 15, 2),    // another opcode
-                                    changed(pfc_of(3, 100), 14, 0x02), cut(pause_of(100), 17), cut(pause_of(100), 15), cut(pause_of(100), 14),
-                                    cut(pfc_of(3, 100), 33), from_us, changed(pfc_of(3, 100), 17, 0)}) {
+                                    changed(pfc_of(3, 100), 14, 0x02), cut(pause_of(100), 17), cut(pause_of(100), 15),
+                                    cut(pause_of(100), 14), cut(pfc_of(3, 100), 33), from_us, changed(pfc_of(3, 100), 17, 0)}) {
         LinkPauses pauses(kTenGigabit);
         pauses.take(frame, kOwnMac, kPauseStart);
         CHECK(pauses.stopped(after(1)) == 0);
@@ -214,8 +215,9 @@ public:
         for (const CapturedFrame& frame : pair.wire->link.take_recording()) {
             if (frame.bytes[11] != std::byte{2} || frame.bytes.size() < 60) continue;
             // The tap is at the other end: it sees the last bit, later by the delay.
-            const auto took = nanoseconds(static_cast<std::int64_t>((frame.bytes.size() + 24) * 8 * 1'000'000'000 / std::to_underlying(kSimulatedSpeed)));
-            all.push_back({frame.time - microseconds(2) - took, frame.bytes.size()});
+            const std::uint64_t bits = (frame.bytes.size() + 24) * 8;
+            const auto took = static_cast<std::int64_t>(bits * 1'000'000'000 / std::to_underlying(kSimulatedSpeed));
+            all.push_back({frame.time - microseconds(2) - nanoseconds(took), frame.bytes.size()});
         }
         return all;
     }
@@ -277,8 +279,8 @@ TEST_CASE("PFC stops one priority: that of the tag, else that of the DSCP") {
         qps::tests::PairSettings settings;
         std::uint8_t priority;
     };
-    for (const Row& row : {Row{{.vlan = std::uint16_t{5}, .priority = 3}, 3}, Row{{.dscp = 26}, 3}, Row{{.priority = 3}, 0}, Row{{.vlan = std::uint16_t{5}, .dscp = 26}, 0},
-                           Row{{.dscp = 46}, 5}}) {
+    for (const Row& row : {Row{{.vlan = std::uint16_t{5}, .priority = 3}, 3}, Row{{.dscp = 26}, 3}, Row{{.priority = 3}, 0},
+                           Row{{.vlan = std::uint16_t{5}, .dscp = 26}, 0}, Row{{.dscp = 46}, 5}}) {
         PausedSource source(row.settings);
         for (std::uint8_t other = 0; other < kPriorities; ++other)
             if (other != row.priority) static_cast<void>(source.put(pfc_of(other, 65535)));
@@ -406,7 +408,9 @@ const PauseSummary* paused_by_server(const Timeline& timeline, std::uint8_t prio
 }  // namespace
 
 TEST_CASE("the analysis says of a capture what one end asked for and the other did") {
-    const auto played = play_pauses({.vlan = std::uint16_t{7}, .priority = 3, .server_faults = "pause=5000 priority=3 after=1ms every=300us times=10"});
+    qps::tests::PairSettings settings{.vlan = std::uint16_t{7}, .priority = 3};
+    settings.server_faults = "pause=5000 priority=3 after=1ms every=300us times=10";
+    const auto played = play_pauses(settings);
     CHECK(played.through);
     CHECK(played.wrong == 0);
     const PauseTimer& obeyed = played.obeyed[3];
@@ -423,7 +427,8 @@ TEST_CASE("the analysis says of a capture what one end asked for and the other d
     CHECK(std::ranges::count(played.timeline.findings, std::string_view("pfc-pause"), &Finding::id) == 1);
     CHECK(std::ranges::count(played.timeline.findings, std::string_view("link-pause"), &Finding::id) == 0);
 
-    const auto deaf = play_pauses({.vlan = std::uint16_t{7}, .priority = 3, .obey_pauses = false, .server_faults = "pause=5000 priority=3 after=1ms every=300us times=10"});
+    settings.obey_pauses = false;
+    const auto deaf = play_pauses(settings);
     CHECK(deaf.through);
     const PauseSummary* unheeded = paused_by_server(deaf.timeline, 3);
     REQUIRE(unheeded != nullptr);

@@ -83,7 +83,8 @@ void Run::end(Verdict verdict, std::string reason, std::string detail) {
     if (const Duration paused = endpoint_->pauses().paused(now_) - paused_before_; verdict == Verdict::fail && paused >= kFeltPause) {
         outcome_.exchange.clear();
         verdict = Verdict::inconclusive;
-        reason = fmt::format("PAUSE or PFC frames held back our packets for {}: {}", human_time(static_cast<double>(std::to_underlying(paused)) * 1e-9), reason);
+        const std::string lasted = human_time(static_cast<double>(std::to_underlying(paused)) * 1e-9);
+        reason = fmt::format("PAUSE or PFC frames held back our packets for {}: {}", lasted, reason);
     }
     outcome_.verdict = verdict;
     outcome_.reason = std::move(reason);

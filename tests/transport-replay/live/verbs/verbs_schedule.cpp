@@ -73,13 +73,10 @@ TEST_CASE("what has a priority that is held stays, all else goes, and nothing as
     AddressHandle third = handle_to(v4(2)), fourth = handle_to(v4(2));
     third.sl = 3;
     fourth.sl = 4;
-    const auto [held, peer_of_held] = pair.pair(QpType::rc, {.address = third});
-    const auto [free, peer_of_free] = pair.pair(QpType::rc, {.address = fourth});
-    // Of the other end the addresses are its own: the handle above was for both.
-    for (const auto& [ours, theirs] : {std::pair(held, peer_of_held), std::pair(free, peer_of_free)}) {
+    const dissect::Qpn held = pair.pair(QpType::rc, {.address = third}).first;
+    const dissect::Qpn free = pair.pair(QpType::rc, {.address = fourth}).first;
+    for (const dissect::Qpn ours : {held, free})
         REQUIRE(pair.a.send(ours, 0, 1024, {.opcode = WrOpcode::rdma_write, .remote = at(pair.b, 0)}));
-        static_cast<void>(theirs);
-    }
     pair.a.adapter.hold(1U << 3);
     std::map<std::uint32_t, int> sent;
     while (const auto out = pair.a.adapter.poll(pair.now)) ++sent[std::to_underlying(out->from)];
@@ -114,7 +111,8 @@ TEST_CASE("of datagrams the priority is that of the next one") {
     const auto post = [&](std::uint8_t sl) {
         AddressHandle to = handle_to(v4(2));
         to.sl = sl;
-        REQUIRE(pair.a.send(qp, 0, 64, {.opcode = WrOpcode::send, .ud = {.ah = to, .remote_qpn = dissect::Qpn{9}, .remote_qkey = dissect::Qkey{7}}}));
+        const UdTarget target{.ah = to, .remote_qpn = dissect::Qpn{9}, .remote_qkey = dissect::Qkey{7}};
+        REQUIRE(pair.a.send(qp, 0, 64, {.opcode = WrOpcode::send, .ud = target}));
     };
     for (const std::uint8_t sl : {std::uint8_t{4}, std::uint8_t{3}, std::uint8_t{4}}) post(sl);
     pair.a.adapter.hold(1U << 3);
