@@ -81,6 +81,7 @@ private:
     Mr mr_{};
     Mr receive_mr_{};
     verbs::Window window_{};
+    Rkey fast_key_{};  // of the last registration posted
     Cq cq_{};
     std::vector<Queue> queues_;
     std::size_t heard_ = 0;
@@ -102,6 +103,7 @@ World::World(std::uint8_t settings) : endpoint_(tests::HubDevice(hub_, std::to_u
     mr_ = *adapter.reg_mr(pd_, shown(), kEveryAccess);
     receive_mr_ = *adapter.reg_mr(pd_, receives_, kLocalWrite);
     window_ = *adapter.alloc_mw(pd_, MwType::type_2);
+    fast_key_ = adapter.alloc_mr(pd_, 1024)->lkey;
     cq_ = *adapter.create_cq(1 << 14);
     demand(endpoint_.connections().listen(PortSpace::tcp, kPort).has_value());
     demand(endpoint_.connections().listen(PortSpace::udp, kPort).has_value());
@@ -179,7 +181,7 @@ TransportPacket World::template_of(std::uint8_t which, const Queue& to, Bytewise
     packet.psn = Psn{(request ? 100U : 500U) + (psn & 0x7fU)} + ((psn & 0x80) != 0 ? 0x800000U : 0U);
     packet.ack_request = (length & 1) != 0;
     packet.solicited = (length & 2) != 0;
-    const Rkey key = (place & 0x40) != 0 ? next_rkey(window_.rkey) : (place & 0x80) != 0 ? receive_mr_.rkey : mr_.rkey;
+    const Rkey key = (place & 0x60) == 0x60 ? fast_key_ : (place & 0x40) != 0 ? next_rkey(window_.rkey) : (place & 0x80) != 0 ? receive_mr_.rkey : mr_.rkey;
     const std::uint64_t base = (place & 0x40) != 0 ? mr_.address + 1024 : mr_.address;
     const std::uint64_t end = mr_.address + kShown;
     packet.access = RemoteAccess{(place & 0x20) != 0 ? end - 8 * (place & 0x1fU) : base + 8 * (place & 0x1fU), key, length * 5U};
@@ -266,11 +268,17 @@ void World::work(Bytewise& input) {
     const std::uint8_t what = input.byte(), length = input.byte();
     Queue& queue = queues_[what % queues_.size()];
     const Sge piece{.address = mr_.address + 2048, .length = (what & 0x80) != 0 ? 8U : length * 5U, .lkey = mr_.lkey};
-    SendWr wr{.wr_id = 2, .sg_list = {&piece, 1}, .opcode = static_cast<WrOpcode>(input.byte() % 12), .send_flags = {.signaled = true}};
+    SendWr wr{.wr_id = 2, .sg_list = {&piece, 1}, .opcode = static_cast<WrOpcode>(input.byte() % kWrOpcodeNames.size()), .send_flags = {.signaled = true}};
     wr.remote = {0x1000, Rkey{0x77}};
     wr.ud = {.ah = handle_to(kPeer), .remote_qpn = kPeerQp, .remote_qkey = kKey};
     wr.flush = {.length = 8, .global_visibility = true};
-    wr.invalidate_rkey = next_rkey(window_.rkey);
+    wr.invalidate_rkey = (what & 0x40) != 0 ? fast_key_ : next_rkey(window_.rkey);
+    if (wr.opcode == WrOpcode::reg_mr) {
+        wr.sg_list = {};
+        wr.reg = {.lkey = fast_key_, .key = next_rkey(fast_key_), .bytes = shown().last(1024), .address = 0x9000, .access = kEveryAccess};
+        if (endpoint_.adapter().post_send(queue.qp, wr)) fast_key_ = wr.reg.key;
+        return;
+    }
     static_cast<void>(endpoint_.adapter().post_send(queue.qp, wr));
 }
 
@@ -334,6 +342,11 @@ void World::finish() {
         demand(endpoint_.adapter().destroy_qp(queue.qp).has_value());
     }
     demand(endpoint_.adapter().dealloc_mw(window_.handle).has_value());
+    // Its key is that of a registration that came to its turn: any of those posted.
+    bool given_back = false;
+    for (int tag = 0; tag < 256 && !given_back; ++tag, fast_key_ = next_rkey(fast_key_))
+        given_back = endpoint_.adapter().dereg_mr(fast_key_).has_value();
+    demand(given_back);
     demand(endpoint_.adapter().dereg_mr(mr_.lkey).has_value() && endpoint_.adapter().dereg_mr(receive_mr_.lkey).has_value());
     demand(endpoint_.adapter().destroy_cq(cq_).has_value() && endpoint_.adapter().dealloc_pd(pd_).has_value());
 }

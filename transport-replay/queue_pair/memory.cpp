@@ -94,6 +94,14 @@ bool Memory::bind(const MemoryWindow& window) {
     return true;
 }
 
+bool Memory::register_again(Rkey key, const MemoryRegion& region) {
+    const Entry* entry = find(key);
+    if (entry == nullptr || entry->window || entry->valid || !entry->invalidatable || entry->windows > 0) return false;
+    if (region.key != key && find(region.key) != nullptr) return false;
+    entries_.erase(std::to_underlying(key));
+    return add(region);
+}
+
 bool Memory::remove(Rkey key) {
     const Entry* entry = find(key);
     if (entry == nullptr || entry->windows > 0) return false;

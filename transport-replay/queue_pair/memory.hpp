@@ -70,6 +70,9 @@ public:
     [[nodiscard]] bool add(const MemoryRegion& region);
     // False: the key is taken, or the region is not there, grants no windows, or less than the window is to grant (10.6.7.2.2).
     [[nodiscard]] bool bind(const MemoryWindow& window);
+    // Fast registration: the region that is under that key, and not valid, is as given from now on, and under the new key. False: no such
+    // region, or it is valid, or the new key is another's.
+    bool register_again(dissect::Rkey key, const MemoryRegion& region);
     // Deregisters a region or unbinds a window. False: no such key, or windows are bound to the region.
     bool remove(dissect::Rkey key);
     // What SEND with invalidate and local invalidate do: a region is no longer valid, a type 2 window is unbound. False: no

@@ -28,12 +28,13 @@ constexpr Verb verb_of(WorkKind kind) {
         case WorkKind::atomic_write: return Verb::atomic_write;
         case WorkKind::flush: return Verb::flush;
         case WorkKind::local_invalidate:
-        case WorkKind::bind_window: break;
+        case WorkKind::bind_window:
+        case WorkKind::register_region: break;
     }
     return Verb::notify;  // no packet
 }
 
-constexpr bool is_local(WorkKind kind) { return kind == WorkKind::local_invalidate || kind == WorkKind::bind_window; }
+constexpr bool is_local(WorkKind kind) { return kind >= WorkKind::local_invalidate; }
 constexpr bool sends_payload(WorkKind kind) { return kind <= WorkKind::write_with_immediate || kind == WorkKind::atomic_write; }
 constexpr bool with_immediate(WorkKind kind) { return kind == WorkKind::send_with_immediate || kind == WorkKind::write_with_immediate; }
 

@@ -38,12 +38,13 @@ enum class WorkKind : std::uint8_t {
     compare_swap,
     atomic_write,
     flush,
-    local_invalidate,  // these two are no packets: see local_due()
+    local_invalidate,  // these three are no packets: see local_due()
     bind_window,
+    register_region,
 };
-inline constexpr std::array<std::string_view, 12> kWorkKindNames{
+inline constexpr std::array<std::string_view, 13> kWorkKindNames{
     "send",      "send_with_immediate", "send_with_invalidate", "write", "write_with_immediate", "read",
-    "fetch_add", "compare_swap",        "atomic_write",         "flush", "local_invalidate",     "bind_window"};
+    "fetch_add", "compare_swap",        "atomic_write",         "flush", "local_invalidate",     "bind_window", "register_region"};
 [[nodiscard]] constexpr bool is_atomic(WorkKind kind) { return kind == WorkKind::fetch_add || kind == WorkKind::compare_swap; }
 
 // Of UD: where one work request goes.
@@ -87,7 +88,7 @@ enum class CompletionStatus : std::uint8_t {
     rnr_retry_exceeded,
     flushed,
     local_protection_error,  // segments outside of every region
-    local_operation_error,   // a local invalidate that cannot be
+    local_operation_error,   // a local invalidate or a registration that cannot be
     window_bind_error,
 };
 inline constexpr std::array<std::string_view, 12> kCompletionStatusNames{"success",
@@ -188,7 +189,7 @@ public:
     // When poll() or local_due() is due: the past where something is ready, a timer's time, or nothing at all.
     [[nodiscard]] std::optional<dissect::Instant> poll_at() const;
 
-    // The local invalidate or bind whose turn it is, or nullptr: everything before it was sent, and nothing after it is until
+    // The local invalidate, bind or registration whose turn it is, or nullptr: everything before it was sent, and nothing after it is until
     // done_locally() has said how it went. It completes in the order of the queue; a status other than success is fatal.
     [[nodiscard]] const WorkRequest* local_due() const;
     void done_locally(CompletionStatus status, dissect::Instant now);

@@ -40,6 +40,12 @@ Result<Mr> Adapter::reg_mr(Pd pd, MutableBytes bytes, Access access, std::option
     return state_->registrations.add(*found, bytes, access, iova);
 }
 
+Result<Mr> Adapter::alloc_mr(Pd pd, std::uint64_t max_length) {
+    ProtectionDomain* found = state_->pds.find(pd);
+    if (found == nullptr) return refused(VerbsError::unknown_handle);
+    return state_->registrations.allocate(*found, max_length);
+}
+
 Result<void> Adapter::dereg_mr(Rkey lkey) { return state_->registrations.remove(lkey); }
 
 Result<Window> Adapter::alloc_mw(Pd pd, MwType type) {

@@ -189,6 +189,8 @@ public:
     [[nodiscard]] Result<void> dealloc_pd(Pd pd);
     [[nodiscard]] Result<Mr> reg_mr(Pd pd, dissect::MutableBytes bytes, Access access, std::optional<std::uint64_t> iova = std::nullopt);
     [[nodiscard]] Result<void> dereg_mr(dissect::Rkey lkey);
+    // For fast registration by work requests (WrOpcode::reg_mr), of so many bytes at most; until then its key opens nothing.
+    [[nodiscard]] Result<Mr> alloc_mr(Pd pd, std::uint64_t max_length);
     [[nodiscard]] Result<Window> alloc_mw(Pd pd, MwType type);
     // Type 1: posts the bind to the queue pair's send queue; the new key.
     [[nodiscard]] Result<dissect::Rkey> bind_mw(dissect::Qpn qp, std::uint64_t wr_id, const MwBind& bind, SendFlags flags = {});

@@ -73,12 +73,15 @@ std::optional<OutgoingPacket> respond(AdapterState& adapter, QueuePair& qp, Inst
     return depart(adapter, qp, qp.to, now);
 }
 
-// Local invalidates and binds whose turn has come.
+// Local invalidates, binds and registrations whose turn has come.
 void work_locally(AdapterState& adapter, QueuePair& qp, Instant now) {
     while (const WorkRequest* work = qp.requester->local_due()) {
         CompletionStatus status = CompletionStatus::success;
         if (work->kind == WorkKind::bind_window) {
             if (!work->window || !adapter.registrations.bind(*work->window)) status = CompletionStatus::window_bind_error;
+        } else if (work->kind == WorkKind::register_region) {
+            const SendRecord& record = qp.sends[work->id - qp.first_send];
+            if (!record.region || !adapter.registrations.register_again(*record.region)) status = CompletionStatus::local_operation_error;
         } else if (qp.pd->memory.invalidate(work->invalidate, qp.number)) {
             adapter.registrations.invalidated(work->invalidate);
         } else {

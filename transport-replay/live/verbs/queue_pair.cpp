@@ -24,6 +24,7 @@ constexpr std::array kWrKinds{
     WrKind{WrOpcode::send_with_inv, WorkKind::send_with_invalidate, WcOpcode::send, false, kRc, false},
     WrKind{WrOpcode::flush, WorkKind::flush, WcOpcode::flush, false, kRc, false},
     WrKind{WrOpcode::atomic_write, WorkKind::atomic_write, WcOpcode::atomic_write, false, kRc, true},
+    WrKind{WrOpcode::reg_mr, WorkKind::register_region, WcOpcode::reg_mr, false, kRc | kUc, false},
 };
 static_assert([] {
     for (std::size_t i = 0; i < kWrKinds.size(); ++i)

@@ -10,6 +10,8 @@
 #include <transport-replay/queue_pair/requester.hpp>
 #include <transport-replay/queue_pair/responder.hpp>
 
+#include <memory>
+
 namespace qps::transport::verbs {
 
 struct SendRecord {
@@ -18,6 +20,7 @@ struct SendRecord {
     bool signaled = false;
     Pins pins{};
     AddressHandle to{};  // UD
+    std::unique_ptr<MemoryRegion> region{};  // of a fast registration
 };
 
 // A congestion notification that waits for its turn; a newer one for the same queue pair says nothing more.

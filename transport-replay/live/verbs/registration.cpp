@@ -73,6 +73,47 @@ Result<Mr> Registrations::add(ProtectionDomain& pd, MutableBytes bytes, const Ac
     return Mr{.lkey = key, .rkey = key, .address = address, .length = bytes.size()};
 }
 
+Result<Mr> Registrations::allocate(ProtectionDomain& pd, std::uint64_t max_length) {
+    if (max_length > kMaxRegionLength) return std::unexpected(VerbsError::invalid_request);
+    const auto index = take_index();
+    if (!index) return std::unexpected(VerbsError::too_many);
+    const Rkey key = key_of(*index, tag_of(rows_[*index].key));
+    if (!pd.memory.add({.key = key, .valid = false})) {
+        free_index(*index);
+        return std::unexpected(VerbsError::too_many);
+    }
+    rows_[*index] = Row{.pd = &pd, .kind = Kind::region, .key = key, .fast = true, .most = max_length};
+    ++pd.users;
+    return Mr{.lkey = key, .rkey = key, .address = 0, .length = 0};
+}
+
+Result<MemoryRegion> Registrations::prepare(const ProtectionDomain& pd, const MrRegistration& registration) {
+    const std::uint32_t index = index_of(registration.lkey);
+    if (index >= rows_.size() || rows_[index].kind != Kind::region || rows_[index].pd != &pd)
+        return std::unexpected(VerbsError::unknown_handle);
+    const Row& row = rows_[index];
+    const Access& access = registration.access;
+    if (!row.fast) return std::unexpected(VerbsError::unsupported);
+    const bool writes = access.remote_write || access.remote_atomic;
+    if (index_of(registration.key) != index || registration.bytes.size() > row.most || (writes && !access.local_write) ||
+        registration.address + registration.bytes.size() < registration.address)
+        return std::unexpected(VerbsError::invalid_request);
+    return MemoryRegion{
+        .key = registration.key, .base = registration.address, .rights = rights_of(access), .bytes = registration.bytes};
+}
+
+bool Registrations::register_again(const MemoryRegion& region) {
+    Row& row = rows_[index_of(region.key)];  // pinned since it was prepared
+    if (!row.pd->memory.register_again(row.key, region)) return false;
+    row.key = region.key;
+    return true;
+}
+
+void Registrations::pin(const MemoryRegion& region, Pins& pins) {
+    pins.push_back(index_of(region.key));
+    ++rows_[pins.back()].users;
+}
+
 Result<void> Registrations::remove(Rkey lkey) {
     Row* row = find(lkey, Kind::region);
     if (row == nullptr) return std::unexpected(VerbsError::unknown_handle);

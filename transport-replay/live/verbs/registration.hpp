@@ -2,7 +2,8 @@
 //
 // A key is an index (24 bits) and a tag (8 bits). An index that is used again has another tag, so that a key kept from before
 // finds nothing. Whether a key, an address and a right go together is judged by Memory; here is who owns a key, what work has
-// borrowed of its memory (a region in use is not deregistered), and which window is bound under which key.
+// borrowed of its memory (a region in use is not deregistered), which window is bound under
+// which key, and under which one a region is that work requests register.
 //
 // Everything is asked for by the application; keys that a peer shows go to Memory. Bounds: kMaxMrs, kMaxPds.
 #pragma once
@@ -37,7 +38,15 @@ public:
 
     [[nodiscard]] Result<Mr> add(ProtectionDomain& pd, dissect::MutableBytes bytes, const Access& access,
                                  std::optional<std::uint64_t> iova);
+    // A region without memory, not valid, for fast registrations of so many bytes.
+    [[nodiscard]] Result<Mr> allocate(ProtectionDomain& pd, std::uint64_t max_length);
     Result<void> remove(dissect::Rkey lkey);
+    // What a fast registration asks of Memory, to be done when its turn comes.
+    [[nodiscard]] Result<MemoryRegion> prepare(const ProtectionDomain& pd, const MrRegistration& registration);
+    // Its turn has come. False: the region is valid, and is to be invalidated first.
+    [[nodiscard]] bool register_again(const MemoryRegion& region);
+    // A region whose registration is posted stays until that is done.
+    void pin(const MemoryRegion& region, Pins& pins);
 
     [[nodiscard]] Resolved resolve(const ProtectionDomain& pd, std::span<const Sge> pieces, bool to_write);
     void release(const Pins& pins);
@@ -62,6 +71,8 @@ private:
         bool bound = false;         // a window
         std::uint32_t users = 0;    // posted work that borrowed from a region or binds a window
         dissect::Rkey key{};        // of a window: under which it is bound, or was last
+        bool fast = false;          // a region that work requests register
+        std::uint64_t most = 0;     // bytes of it then
         dissect::Rkey given_out{};  // of a type 1 window: the key of the last bind posted
     };
     [[nodiscard]] static std::uint32_t index_of(dissect::Rkey key) { return static_cast<std::uint32_t>(key) >> 8; }

@@ -49,10 +49,12 @@ enum class WrOpcode : std::uint8_t {
     send_with_inv,
     flush,
     atomic_write,
+    reg_mr,
 };
-inline constexpr std::array<std::string_view, 12> kWrOpcodeNames{
+inline constexpr std::array<std::string_view, 13> kWrOpcodeNames{
     "rdma_write",           "rdma_write_with_imm", "send",    "send_with_imm", "rdma_read", "atomic_cmp_and_swp",
-    "atomic_fetch_and_add", "local_inv",           "bind_mw", "send_with_inv", "flush",     "atomic_write"};
+    "atomic_fetch_and_add", "local_inv",           "bind_mw", "send_with_inv", "flush",     "atomic_write",
+    "reg_mr"};
 
 struct SendFlags {
     bool fence = false;        // waits for every READ and ATOMIC before it
@@ -94,6 +96,17 @@ struct MwBind {
     Access access{};
 };
 
+// Fast registration: what an allocated region (alloc_mr) is from when the work request has its turn, until it is invalidated: by local_inv
+// or by a peer's SEND with invalidate. What is posted behind it can offer the new key at once; as a local key it can be used by what is
+// posted once this has completed.
+struct MrRegistration {
+    dissect::Rkey lkey{};           // of the region: the key it has, valid or not
+    dissect::Rkey key{};            // the new one: the same but for its lowest eight bits, such as next_rkey() of the old
+    dissect::MutableBytes bytes{};  // the caller's, and must stay until it is invalidated or deregistered
+    std::uint64_t address = 0;      // where they begin for Sge and for peers (iova)
+    Access access{};
+};
+
 struct SendWr {
     std::uint64_t wr_id = 0;
     std::span<const Sge> sg_list{};
@@ -106,6 +119,7 @@ struct SendWr {
     UdTarget ud{};
     FlushRange flush{};
     MwBind bind{};
+    MrRegistration reg{};
 };
 
 struct RecvWr {
@@ -168,10 +182,11 @@ enum class WcOpcode : std::uint8_t {
     atomic_write,
     recv,
     recv_rdma_with_imm,
+    reg_mr,
 };
-inline constexpr std::array<std::string_view, 11> kWcOpcodeNames{"send",         "rdma_write", "rdma_read",         "comp_swap",
+inline constexpr std::array<std::string_view, 12> kWcOpcodeNames{"send",         "rdma_write", "rdma_read",         "comp_swap",
                                                                  "fetch_add",    "bind_mw",    "local_inv",         "flush",
-                                                                 "atomic_write", "recv",       "recv_rdma_with_imm"};
+                                                                 "atomic_write", "recv",       "recv_rdma_with_imm", "reg_mr"};
 
 struct WcFlags {
     bool grh = false;  // the first 40 bytes of the receive are the network header (UD)

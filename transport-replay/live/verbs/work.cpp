@@ -73,7 +73,8 @@ Pins take_pieces(AdapterState& adapter, const QueuePair& qp, const WrKind& kind,
     return {};
 }
 
-Result<void> post(AdapterState& adapter, QueuePair& qp, const SendWr& wr, WorkRequest work) {
+Result<void> post(AdapterState& adapter, QueuePair& qp, const SendWr& wr, WorkRequest work,
+                  std::unique_ptr<MemoryRegion> region = {}) {
     const WrKind& kind = kind_of(wr.opcode);
     SendRecord record{.wr_id = wr.wr_id, .opcode = kind.completion, .signaled = wr.send_flags.signaled};
     if (!qp.may_send()) {  // SQE, ERR
@@ -89,6 +90,8 @@ Result<void> post(AdapterState& adapter, QueuePair& qp, const SendWr& wr, WorkRe
     }
     record.pins = take_pieces(adapter, qp, kind, wr, work);
     if (work.window) adapter.registrations.pin(*work.window, record.pins);
+    if (region) adapter.registrations.pin(*region, record.pins);
+    record.region = std::move(region);
     work.id = qp.first_send + qp.sends.size();
     if (!qp.requester->post(std::move(work))) {  // too many PSNs outstanding
         adapter.registrations.release(record.pins);
@@ -108,7 +111,10 @@ Result<void> post_send(AdapterState& adapter, QueuePair& qp, const SendWr& wr) {
     }
     const WrKind& kind = kind_of(wr.opcode);
     if (const auto wrong = judge(qp, kind, wr, adapter.settings)) return std::unexpected(*wrong);
-    return post(adapter, qp, wr, work_of(kind, wr));
+    if (wr.opcode != WrOpcode::reg_mr) return post(adapter, qp, wr, work_of(kind, wr));
+    const auto region = adapter.registrations.prepare(*qp.pd, wr.reg);
+    if (!region) return std::unexpected(region.error());
+    return post(adapter, qp, wr, work_of(kind, wr), std::make_unique<MemoryRegion>(*region));
 }
 
 Result<Rkey> post_bind(AdapterState& adapter, QueuePair& qp, const SendWr& wr, MwType type) {

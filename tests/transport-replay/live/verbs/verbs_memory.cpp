@@ -193,6 +193,211 @@ TEST_CASE("type 2 windows: bound by a work request, to one queue pair, until inv
     }
 }
 
+namespace {
+
+constexpr std::uint64_t kFastAddress = 0x7000'0000;
+
+// A region of b that work requests register, and what is posted for it.
+struct FastRegion {
+    explicit FastRegion(VerbsPair& pair) : end(&pair.b), key(pair.b.adapter.alloc_mr(pair.b.pd, 4096)->lkey) {}
+    [[nodiscard]] SendWr registration(dissect::Rkey to, Access access = {.local_write = true, .remote_write = true, .remote_read = true}) {
+        return {.wr_id = 5,
+                .opcode = WrOpcode::reg_mr,
+                .send_flags = {.signaled = true},
+                .reg = {.lkey = key, .key = to, .bytes = memory, .address = kFastAddress, .access = access}};
+    }
+    // Posted, with what it completes as.
+    WcStatus register_as(VerbsPair& pair, dissect::Qpn qp, dissect::Rkey to) {
+        REQUIRE(end->adapter.post_send(qp, registration(to)));
+        pair.converse();
+        const auto done = end->sent();
+        REQUIRE(done.size() == 1);
+        if (done[0].status == WcStatus::success) {
+            CHECK(done[0].opcode == WcOpcode::reg_mr);
+            CHECK(done[0].wr_id == 5);
+            key = to;
+        }
+        return done[0].status;
+    }
+    VerbsEnd* end;
+    dissect::Rkey key;
+    std::vector<std::byte> memory = std::vector<std::byte>(4096);
+};
+
+// A WRITE of eight bytes to the region, through a fresh pair of queue pairs.
+WcStatus write_fast(VerbsPair& pair, dissect::Rkey key, std::uint64_t offset = 0) {
+    const auto [qa, qb] = pair.pair();
+    return write_through(pair, qa, kFastAddress - pair.b.mr.address + offset, key);
+}
+
+}  // namespace
+
+TEST_CASE("fast registration: a region opens with its work request, and closes when it is invalidated") {
+    VerbsPair pair;
+    const auto [qa, qb] = pair.pair();
+    FastRegion region(pair);
+    const dissect::Rkey first = region.key, second = next_rkey(first), third = next_rkey(second);
+    CHECK(write_fast(pair, first) == WcStatus::rem_access_err);
+    REQUIRE(region.register_as(pair, qb, second) == WcStatus::success);
+    CHECK(write_fast(pair, second) == WcStatus::success);
+    CHECK(std::ranges::equal(std::span(region.memory).first(8), std::span(pair.a.memory).first(8)));
+    CHECK(write_fast(pair, first) == WcStatus::rem_access_err);
+
+    SECTION("its end is that of its bytes") {
+        CHECK(write_fast(pair, second, 4088) == WcStatus::success);
+        CHECK(write_fast(pair, second, 4089) == WcStatus::rem_access_err);
+    }
+    SECTION("local_inv, then again under another key") {
+        REQUIRE(pair.b.adapter.post_send(qb, {.opcode = WrOpcode::local_inv, .invalidate_rkey = second}));
+        pair.converse();
+        CHECK(write_fast(pair, second) == WcStatus::rem_access_err);
+        REQUIRE(region.register_as(pair, qb, third) == WcStatus::success);
+        CHECK(write_fast(pair, third) == WcStatus::success);
+        CHECK(write_fast(pair, second) == WcStatus::rem_access_err);
+    }
+    SECTION("SEND with invalidate, then again under the same key") {
+        REQUIRE(pair.b.receive(qb, 3, 0, 64));
+        REQUIRE(pair.a.send(qa, 0, 8, {.opcode = WrOpcode::send_with_inv, .invalidate_rkey = second}));
+        pair.converse();
+        const auto received = pair.b.received();
+        REQUIRE(received.size() == 1);
+        CHECK(received[0].flags.with_inv);
+        CHECK(received[0].invalidated_rkey == second);
+        CHECK(pair.a.sent().size() == 1);
+        CHECK(write_fast(pair, second) == WcStatus::rem_access_err);
+        REQUIRE(region.register_as(pair, qb, second) == WcStatus::success);
+        CHECK(write_fast(pair, second) == WcStatus::success);
+    }
+    SECTION("registered while it is valid: an error of the queue pair, and it stays as it was") {
+        CHECK(region.register_as(pair, qb, third) == WcStatus::loc_qp_op_err);
+        CHECK(pair.b.state(qb) == QpState::err);
+        CHECK(write_fast(pair, second) == WcStatus::success);
+        CHECK(write_fast(pair, third) == WcStatus::rem_access_err);
+    }
+    SECTION("invalidated twice") {
+        for (int i = 0; i < 2; ++i)
+            REQUIRE(pair.b.adapter.post_send(
+                qb, {.opcode = WrOpcode::local_inv, .send_flags = {.signaled = true}, .invalidate_rkey = second}));
+        pair.converse();
+        const auto done = pair.b.sent();
+        REQUIRE(done.size() == 2);
+        CHECK(done[0].status == WcStatus::success);
+        CHECK(done[1].status == WcStatus::loc_qp_op_err);
+    }
+    SECTION("its key is that of local memory too, while it is valid") {
+        const dissect::Qpn other_b = pair.pair().second;
+        const Sge piece{.address = kFastAddress, .length = 16, .lkey = second};
+        const SendWr write{
+            .sg_list = {&piece, 1}, .opcode = WrOpcode::rdma_write, .send_flags = {.signaled = true}, .remote = at(pair.a, 0x4000)};
+        REQUIRE(pair.b.adapter.post_send(other_b, write));
+        pair.converse();
+        CHECK(pair.b.sent()[0].status == WcStatus::success);
+        REQUIRE(pair.b.adapter.post_send(qb, {.opcode = WrOpcode::local_inv, .invalidate_rkey = second}));
+        pair.converse();
+        REQUIRE(pair.b.adapter.post_send(other_b, write));
+        pair.converse();
+        CHECK(pair.b.sent()[0].status == WcStatus::loc_prot_err);
+    }
+    SECTION("a window on it goes first") {
+        REQUIRE(pair.b.adapter.post_send(qb, {.opcode = WrOpcode::local_inv, .invalidate_rkey = second}));
+        pair.converse();
+        REQUIRE(pair.b.adapter.post_send(qb, region.registration(third, {.local_write = true, .mw_bind = true})));
+        const Window window = *pair.b.adapter.alloc_mw(pair.b.pd, MwType::type_2);
+        const MwBind bind{.mw = window.handle,
+                          .rkey = next_rkey(window.rkey),
+                          .lkey = third,
+                          .address = kFastAddress + 64,
+                          .length = 64,
+                          .access = {.remote_write = true}};
+        REQUIRE(pair.b.adapter.post_send(qb, {.opcode = WrOpcode::bind_mw, .bind = bind}));
+        pair.converse();
+        static_cast<void>(pair.b.sent());
+        CHECK(write_through(pair, qa, kFastAddress - pair.b.mr.address + 64, bind.rkey) == WcStatus::success);
+        REQUIRE(pair.b.adapter.post_send(qb, {.opcode = WrOpcode::local_inv, .send_flags = {.signaled = true}, .invalidate_rkey = third}));
+        pair.converse();
+        CHECK(pair.b.sent()[0].status == WcStatus::loc_qp_op_err);
+    }
+}
+
+TEST_CASE("fast registration keeps the order of the send queue") {
+    VerbsPair pair;
+    const auto [qa, qb] = pair.pair();
+    FastRegion region(pair);
+    const dissect::Rkey key = next_rkey(region.key);
+    // READ, registration, SEND: nothing of it has its turn before what is before it was sent, and the READ may still be open then.
+    REQUIRE(pair.a.receive(qa, 1, 0, 64));
+    REQUIRE(pair.b.send(qb, 0, 64, {.wr_id = 1, .opcode = WrOpcode::rdma_read, .remote = at(pair.a, 0)}));
+    REQUIRE(pair.b.adapter.post_send(qb, region.registration(key)));
+    REQUIRE(pair.b.send(qb, 0, 8, {.wr_id = 2}));
+    REQUIRE(pair.b.adapter.post_send(
+        qb, {.wr_id = 3, .opcode = WrOpcode::local_inv, .send_flags = {.fence = true, .signaled = true}, .invalidate_rkey = key}));
+    const auto read = pair.b.adapter.poll(pair.now);
+    REQUIRE(read);
+    CHECK(dissect::info(read->packet.opcode).verb == dissect::Verb::read_request);
+    const Flying asked = flying(*read);
+    const auto send = pair.b.adapter.poll(pair.now);
+    REQUIRE(send);
+    CHECK(dissect::info(send->packet.opcode).verb == dissect::Verb::send);
+    const Flying said = flying(*send);
+    CHECK_FALSE(pair.b.adapter.poll(pair.now));
+    CHECK(pair.b.sent().empty());                       // the READ is before them
+    CHECK(write_fast(pair, key) == WcStatus::success);  // what the SEND offers is there, and the fence holds the invalidate back
+    pair.carry(asked, false);
+    pair.carry(said, false);
+    pair.converse();
+    const auto done = pair.b.sent();
+    REQUIRE(done.size() == 4);
+    CHECK(done[0].opcode == WcOpcode::rdma_read);
+    CHECK(done[1].opcode == WcOpcode::reg_mr);
+    CHECK(done[2].wr_id == 2);
+    CHECK(done[3].opcode == WcOpcode::local_inv);
+    CHECK(write_fast(pair, key) == WcStatus::rem_access_err);
+}
+
+TEST_CASE("a fast registration that cannot be is refused when it is posted") {
+    VerbsPair pair;
+    const dissect::Qpn qb = pair.pair().second;
+    FastRegion region(pair);
+    const dissect::Rkey key = next_rkey(region.key);
+    const auto refused = [&](SendWr wr) {
+        const auto posted = pair.b.adapter.post_send(qb, wr);
+        return posted ? std::optional<VerbsError>() : posted.error();
+    };
+    SendWr wr = region.registration(pair.b.mr.lkey);
+    CHECK(refused(wr) == VerbsError::invalid_request);  // a key of another region
+    wr = region.registration(key, {.remote_write = true});
+    CHECK(refused(wr) == VerbsError::invalid_request);
+    std::vector<std::byte> more(4097);
+    wr = region.registration(key);
+    wr.reg.bytes = more;
+    CHECK(refused(wr) == VerbsError::invalid_request);
+    wr = region.registration(key);
+    wr.reg.address = ~std::uint64_t{0} - 100;
+    CHECK(refused(wr) == VerbsError::invalid_request);
+    wr = region.registration(key);
+    wr.reg.lkey = dissect::Rkey{0x00ff'ff00};
+    CHECK(refused(wr) == VerbsError::unknown_handle);
+    wr = region.registration(pair.b.mr.lkey);
+    wr.reg.lkey = pair.b.mr.lkey;
+    CHECK(refused(wr) == VerbsError::unsupported);  // registered by reg_mr
+    const Pd other = *pair.b.adapter.alloc_pd();
+    wr = region.registration(key);
+    wr.reg.lkey = pair.b.adapter.alloc_mr(other, 4096)->lkey;
+    wr.reg.key = next_rkey(wr.reg.lkey);
+    CHECK(refused(wr) == VerbsError::unknown_handle);
+    CHECK(pair.b.adapter.alloc_mr(Pd{99}, 1).error() == VerbsError::unknown_handle);
+    CHECK(pair.b.adapter.alloc_mr(pair.b.pd, ~std::uint64_t{0}).error() == VerbsError::invalid_request);
+    const dissect::Qpn datagrams = VerbsPair::datagram_qp(pair.b, dissect::Qkey{7});
+    CHECK(pair.b.adapter.post_send(datagrams, region.registration(key)).error() == VerbsError::unsupported);
+
+    // In use from the post on; given back with the queue pair.
+    REQUIRE(pair.b.adapter.post_send(qb, region.registration(key)));
+    CHECK(pair.b.adapter.dereg_mr(region.key).error() == VerbsError::busy);
+    REQUIRE(pair.b.adapter.destroy_qp(qb));
+    CHECK(pair.b.adapter.dereg_mr(region.key));
+    CHECK(pair.b.adapter.dereg_mr(region.key).error() == VerbsError::unknown_handle);
+}
+
 TEST_CASE("mw_bind_err: a region that grants no windows") {
     VerbsPair pair;
     const auto [qa, qb] = pair.pair();
