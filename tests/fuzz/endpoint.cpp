@@ -181,7 +181,8 @@ TransportPacket World::template_of(std::uint8_t which, const Queue& to, Bytewise
     packet.psn = Psn{(request ? 100U : 500U) + (psn & 0x7fU)} + ((psn & 0x80) != 0 ? 0x800000U : 0U);
     packet.ack_request = (length & 1) != 0;
     packet.solicited = (length & 2) != 0;
-    const Rkey key = (place & 0x60) == 0x60 ? fast_key_ : (place & 0x40) != 0 ? next_rkey(window_.rkey) : (place & 0x80) != 0 ? receive_mr_.rkey : mr_.rkey;
+    const Rkey region = (place & 0x80) != 0 ? receive_mr_.rkey : mr_.rkey;
+    const Rkey key = (place & 0x60) == 0x60 ? fast_key_ : (place & 0x40) != 0 ? next_rkey(window_.rkey) : region;
     const std::uint64_t base = (place & 0x40) != 0 ? mr_.address + 1024 : mr_.address;
     const std::uint64_t end = mr_.address + kShown;
     packet.access = RemoteAccess{(place & 0x20) != 0 ? end - 8 * (place & 0x1fU) : base + 8 * (place & 0x1fU), key, length * 5U};
@@ -275,7 +276,8 @@ void World::work(Bytewise& input) {
     wr.invalidate_rkey = (what & 0x40) != 0 ? fast_key_ : next_rkey(window_.rkey);
     if (wr.opcode == WrOpcode::reg_mr) {
         wr.sg_list = {};
-        wr.reg = {.lkey = fast_key_, .key = next_rkey(fast_key_), .bytes = shown().last(1024), .address = 0x9000, .access = kEveryAccess};
+        wr.reg = {.lkey = fast_key_, .key = next_rkey(fast_key_), .bytes = shown().last(1024), .address = 0x9000};
+        wr.reg.access = kEveryAccess;
         if (endpoint_.adapter().post_send(queue.qp, wr)) fast_key_ = wr.reg.key;
         return;
     }
