@@ -244,6 +244,8 @@ void add_program_options(CLI::App& app, LiveOptions& options) {
     add_read(app, "--connections", "N", "Open N connections", [&options](const std::string& text) {
         options.connections = read_number<std::uint32_t>(text, 1, live::kMaxClients, "number of connections");
     });
+    app.add_flag("--fast-registration", options.fast_registration,
+                 "Offer memory under a new key for each question, registered by a work request (memory)");
     add_exchange_options(app, options);
     add_read(app, "--secret", "FILE", "Serve only clients that know the secret in FILE, which only you can read (agent)",
              [&options](const std::string& text) { options.secret = read_secret_file(text); });

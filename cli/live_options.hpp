@@ -66,6 +66,7 @@ struct LiveOptions {
     std::optional<std::uint8_t> rnr_retry;
     std::optional<std::uint8_t> min_rnr_timer;
     bool verify = true;
+    bool fast_registration = false;
 
     // Of programs that exchange queue pairs over TCP.
     std::string tcp;  // whom to call, or where to listen

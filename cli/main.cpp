@@ -275,7 +275,7 @@ constexpr std::array kOptionGroups{
     OptionGroup{"Packets", " --expect --within --count --from --frame ", " send "},
     OptionGroup{"Device under test", " --dut --agent --agent-secret --iwarp --nvme --nqn --host-nqn --port --patience --comes-back ", " conform "},
     OptionGroup{"Scripts", " --script --script-of --filter --set --list --coverage ", " conform "},
-    OptionGroup{"Traffic", " --port --count --size --depth --clients --connections --ack-timeout --retry --rnr-retry --min-rnr-timer --no-verify --seconds --sizes "
+    OptionGroup{"Traffic", " --port --count --size --depth --clients --connections --ack-timeout --retry --rnr-retry --min-rnr-timer --no-verify --fast-registration --seconds --sizes "
                 "--unsignaled --only ",
                 " peer pingpong "},
     OptionGroup{"perftest and ibv_*_pingpong",

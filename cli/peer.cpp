@@ -234,6 +234,7 @@ ProgramRequest request_of(const LiveOptions& options) {
     request.clients = options.clients;
     set_timers(options, request.connect);
     request.verify = options.verify;
+    request.fast_registration = options.fast_registration;
     request.secret = options.secret;
     request.insecure = options.insecure;
     request.exchange = {.tcp = tcp_of(options),

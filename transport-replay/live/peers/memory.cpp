@@ -2,7 +2,8 @@
 //
 // The region is one for all connections. Where it is, is said in the private data of the reply (offer.hpp), and again, as a
 // SEND of the same 32 bytes, to every peer that SENDs up to 64 bytes. What was done to it the queue pair's counts say when
-// its connection ends.
+// its connection ends. With fast registration the reply offers nothing: each question is answered under a new key, which a work request
+// registers right before the answer; the one before it is invalidated.
 //
 // Our client takes a ticket (FETCH ADD of 1 to the first 8 bytes of the region), which gives it a stripe of its own; a round is
 // WRITE, READ of the same, COMPARE SWAP and FETCH ADD on the stripe's first 8 bytes, and another READ to see what they did. Atomics count
@@ -35,16 +36,21 @@ constexpr std::uint8_t kEverything = kMayRead | kMayWrite | kMayDoAtomics | kMay
 
 struct ServedSession {
     Block answer;
+    dissect::Rkey key{};    // of fast registration: of its region now
+    dissect::Rkey posted{}; // likewise, once all that is posted had its turn
+    bool open = false;      // a registration was posted
     bool up = false;
 };
 
 class MemoryServer {
 public:
     using Session = ServedSession;
-    explicit MemoryServer(const ProgramRequest& request) : size_(request.size.value_or(kDefaultRegion)) {}
+    explicit MemoryServer(const ProgramRequest& request) : size_(request.size.value_or(kDefaultRegion)), fast_(request.fast_registration) {}
 
-    static std::expected<QueueNeeds, std::string> plan(const PeerContext& /*context*/, Session& /*session*/, dissect::Bytes /*said*/) {
-        return QueueNeeds{.sends = 8, .receives = 8, .receive_bytes = kQuestion};
+    [[nodiscard]] std::expected<QueueNeeds, std::string> plan(const PeerContext& /*context*/, Session& /*session*/,
+                                                              dissect::Bytes /*said*/) const {
+        constexpr std::uint32_t kQuestions = 8, kPostedForEach = 3;
+        return QueueNeeds{.sends = fast_ ? kQuestions * kPostedForEach : kQuestions, .receives = kQuestions, .receive_bytes = kQuestion};
     }
     verbs::Result<CmPrivateBytes> prepare(const PeerContext& context, Link& /*link*/, Session& session) {
         if (region_.size() == 0) {  // the first client's; it stays for all that follow
@@ -55,18 +61,25 @@ public:
         auto answer = Block::open(context, kOfferBytes, verbs::kLocalWrite);
         if (!answer) return std::unexpected(answer.error());
         session.answer = std::move(*answer);
-        const verbs::Mr& mr = region_.mr();
-        const Offer offer{.allowed = kEverything, .slots = 1, .address = mr.address, .length = size_, .key = mr.rkey};
+        if (fast_) {
+            const auto made = context.adapter().alloc_mr(context.pd, size_);
+            if (!made) return std::unexpected(made.error());
+            session.key = session.posted = made->lkey;
+            return CmPrivateBytes{};
+        }
+        const Offer offer = offer_of(region_.mr().rkey);
         write(session.answer.bytes(), offer);
         return private_bytes(offer, kOfferBytes);
     }
     static void up(const PeerContext& /*context*/, Link& /*link*/, Session& session, dissect::Bytes /*said*/) { session.up = true; }
-    static void done(const PeerContext& context, Link& link, Session& session, const Done& done) {
+    void done(const PeerContext& context, Link& link, Session& session, const Done& done) const {
         if (!done.receive) {
-            link.post_receive(context, done.tag);
+            if (done.wc.opcode == verbs::WcOpcode::reg_mr) session.key = verbs::next_rkey(session.key);
+            else if (done.wc.opcode == verbs::WcOpcode::send) link.post_receive(context, done.tag);
             return;
         }
         ++context.counts.messages;
+        if (fast_ && !open_anew(context, link, session, done.tag)) return;
         const verbs::Sge piece = session.answer.piece(0, kOfferBytes);
         link.post(context, {.sg_list = {&piece, 1}}, done.tag);
     }
@@ -75,11 +88,31 @@ public:
         const auto status = context.adapter().query_qp(link.queues.qpn());
         if (session.up && status) report(context, link, status->counts);
         session.answer.close(context);
+        if (session.key != dissect::Rkey{}) static_cast<void>(context.adapter().dereg_mr(session.key));
+        session.key = {};
     }
     static bool again() { return false; }
     void shut(const PeerContext& context) { region_.close(context); }
 
 private:
+    [[nodiscard]] Offer offer_of(dissect::Rkey key) const {
+        return {.allowed = kEverything, .slots = 1, .address = region_.mr().address, .length = size_, .key = key};
+    }
+    // Posts the end of the last key and the beginning of the next, which the answer is to offer.
+    bool open_anew(const PeerContext& context, Link& link, Session& session, std::uint32_t tag) const {
+        if (session.open && !link.post(context, {.opcode = verbs::WrOpcode::local_inv, .invalidate_rkey = session.posted}, tag))
+            return false;
+        const verbs::MrRegistration registration{.lkey = session.posted,
+                                                 .key = verbs::next_rkey(session.posted),
+                                                 .bytes = region_.bytes(),
+                                                 .address = region_.mr().address,
+                                                 .access = kServed};
+        if (!link.post(context, {.opcode = verbs::WrOpcode::reg_mr, .reg = registration}, tag)) return false;
+        session.open = true;
+        session.posted = registration.key;
+        write(session.answer.bytes(), offer_of(session.posted));
+        return true;
+    }
     static void report(const PeerContext& context, const Link& link, const verbs::QpCounts& counts) {
         struct Row {
             dissect::Verb verb;
@@ -101,6 +134,7 @@ private:
     }
 
     std::uint32_t size_;
+    bool fast_;
     Block region_;
 };
 

@@ -50,6 +50,7 @@ struct ProgramRequest {
     std::uint32_t connections = 1;           // of a client
     std::optional<std::uint64_t> clients{};  // of a server: it is done once so many have come and gone; none: it serves until stopped
     bool verify = true;                      // look at every byte that arrives
+    bool fast_registration = false;          // of memory, serving: a key for each question, by a work request
     ConnectOptions connect{};
     ExchangeOptions exchange{};
     std::uint64_t seed = 1;
