@@ -258,7 +258,7 @@ void add_pingpong_options(CLI::App& app, LiveOptions& options) {
     for (const live::PingpongMode& mode : live::kPingpongModes) names += fmt::format("{}{}", names.empty() ? "" : ", ", mode.name);
     app.add_option("--only", options.only, fmt::format("Run only these modes: {}", names))
         ->delimiter(',')
-        ->type_name("MODE")
+        ->type_name("MODE,MODE")
         ->allow_extra_args(false)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     add_read(app, "--sizes", "SIZES", "Run each mode with messages of these sizes: 8..64K (doubled from one to the next) or 64,1000,4K",

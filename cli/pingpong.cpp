@@ -94,10 +94,11 @@ void print_lines(Program& program, Output& output, bool serves, bool quiet) {
     }
 }
 
-ExitCode code_of(Ending ending, const ProgramCounts& counts, bool all_there) {
+ExitCode code_of(Ending ending, const ProgramCounts& counts, bool all_there, bool measured) {
     if (ending == Ending::device_gone) return ExitCode::unreadable;
     if (ending == Ending::interrupted && !all_there) return ExitCode::interrupted;
-    return counts.failed > 0 || counts.wrong > 0 || !all_there ? ExitCode::findings : ExitCode::done;
+    if (counts.failed > 0 || counts.wrong > 0 || !all_there) return ExitCode::findings;
+    return measured ? ExitCode::done : ExitCode::unjudged;
 }
 
 }  // namespace
@@ -133,15 +134,19 @@ ExitCode run_pingpong(const Options& options) {
         if (!options.quiet) remarks.say_new(endpoint, now);
     });
     const bool all_there = serves || rows.size() + left_out.size() == settings.modes.size() * std::max<std::size_t>(1, settings.sizes.size());
-    if (!serves) print_pingpong(options, settings, {.rows = rows, .left_out = left_out, .counts = program->counts()}, output);
+    if (!serves) print_pingpong(options, settings, {.rows = rows, .left_out = left_out, .counts = program->counts(), .faults = !live.faults.empty()}, output);
     output.flush();
-    for (const std::string& sentence : sentences_of(left_out)) say("qpscope: {}\n", sentence);
+    if (!options.quiet)
+        for (const std::string& sentence : sentences_of(left_out)) say("qpscope: {}\n", sentence);
+    if (!serves && ending == Ending::time_is_up && program->counts().connections == 0)
+        say("qpscope: no answer from {} before the time was up\n", text(*live.target));
     if (const auto problem = endpoint.device().problem()) say("qpscope: {}: {}\n", problem->device, problem->sentence);
     if (opened->capture)
         if (auto saved = opened->capture->commit(); !saved)
             return fail({ExitCode::output_failed, fmt::format("{}: {}", saved.error().file, saved.error().sentence)});
     if (!output.ok()) return fail({ExitCode::output_failed, output.problem()});
-    return code_of(ending, program->counts(), all_there);
+    const bool measured = serves || std::ranges::any_of(rows, [](const PingpongRow& row) { return row.round_trips > 0; });
+    return code_of(ending, program->counts(), all_there, measured);
 }
 
 }  // namespace qps::cli

@@ -23,8 +23,6 @@ namespace {
 // User and kernel time are sampled by most systems, at each tick of a clock: 1 to 10 ms. So much has some ten samples at the least.
 constexpr Duration kCoarse{100'000'000};
 
-constexpr double kWholeProcessor = 0.9;  // who polls and has less of one was kept from it
-
 struct ShownRow {
     const PingpongRow& row;
     std::size_t place = 1;
@@ -35,13 +33,18 @@ using Column = TableColumn<ShownRow>;
 std::string_view name_of(const PingpongRow& row) { return kPingpongModes[row.mode].name; }
 std::string percent(std::optional<double> share) { return share ? fmt::format("{:.0f} %", *share * 100) : "-"; }
 
-template <Duration PingpongRow::*Member>
-Cell time_of(const ShownRow& shown) {
-    return shown.row.poured ? Cell{} : number(shown.row.*Member);
+// None where the row pours, where nothing came back, and where too little did.
+std::optional<Duration> measured(const PingpongRow& row, std::optional<Duration> time) {
+    return row.poured || row.round_trips == 0 ? std::nullopt : time;
 }
-template <Duration PingpongRow::*Member>
+template <auto Member>
+Cell time_of(const ShownRow& shown) {
+    return number(measured(shown.row, shown.row.*Member));
+}
+template <auto Member>
 std::string time_text(const ShownRow& shown) {
-    return shown.row.poured || shown.row.round_trips == 0 ? "-" : duration_text(shown.row.*Member);
+    const auto time = measured(shown.row, shown.row.*Member);
+    return time ? duration_text(*time) : "-";
 }
 template <ProcessorUse PingpongRow::*Side>
 Cell user_time(const ShownRow& shown) {
@@ -139,8 +142,8 @@ const TextbookComparison* worst_of(std::span<const TextbookComparison> of_rule, 
 }
 
 // What the rows say of the textbooks: a line for each pair, a sentence for each that does not hold.
-std::string textbook_text(std::span<const PingpongRow> rows) {
-    const auto comparisons = compared_with_textbooks(rows);
+std::string textbook_text(std::span<const PingpongRow> rows, bool faults) {
+    const auto comparisons = compared_with_textbooks(rows, faults);
     if (comparisons.empty()) return {};
     std::string text = fmt::format("\n{:<21}  {:<31}  {}\n", "textbooks say", "of", "here");
     std::string sentences;
@@ -162,9 +165,9 @@ std::string polled_text(std::span<const PingpongRow> rows) {
     std::vector<std::string_view> names;
     double least = kWholeProcessor;
     for (const PingpongRow& row : rows) {
-        const double share = std::min(row.here.share(), row.there.share());
-        if (kPingpongModes[row.mode].wait != PingpongWait::poll || row.round_trips == 0 || share >= kWholeProcessor) continue;
-        least = std::min(least, share);
+        if (!kept_from_processor(row)) continue;
+        for (const ProcessorUse& use : {row.here, row.there})
+            if (std::to_underlying(use.worked) > 0) least = std::min(least, use.share());
         if (std::ranges::find(names, name_of(row)) == names.end()) names.push_back(name_of(row));
     }
     if (names.empty()) return {};
@@ -172,8 +175,10 @@ std::string polled_text(std::span<const PingpongRow> rows) {
                        fmt::join(names, ", "));
 }
 
-std::string remarks_on(std::span<const PingpongRow> rows) {
+std::string remarks_on(std::span<const PingpongRow> rows, bool faults) {
     std::string text;
+    if (faults && compared_with_textbooks(rows, true).size() < compared_with_textbooks(rows).size())
+        text += "RDMA is not compared with TCP here: --fault is in the way of RDMA alone\n";
     for (const PingpongRow& row : rows)
         if (row.lost > 0)
             text += fmt::format("{} of {}: {} did not come back\n", name_of(row), counted(row.size, "byte"), counted(row.lost, "datagram"));
@@ -189,8 +194,8 @@ void print_for_people(const Options& options, const PingpongSettings& settings, 
     Sheet sheet(options, output, "rows", std::span<const Column>(kColumns));
     for (const ShownRow& row : in_order(report.rows)) sheet.add(std::span<const Column>(kColumns), row);
     sheet.end();
-    output.write(textbook_text(report.rows));
-    output.write(remarks_on(report.rows));
+    output.write(textbook_text(report.rows, report.faults));
+    output.write(remarks_on(report.rows, report.faults));
 }
 
 void add_use(Document& document, std::string_view name, const ProcessorUse& use) {
@@ -205,9 +210,7 @@ void add_use(Document& document, std::string_view name, const ProcessorUse& use)
 
 void add_row(Document& document, const ShownRow& shown) {
     const PingpongRow& row = shown.row;
-    const auto time = [&](std::string_view name, Duration value) {
-        document.add(name, row.poured ? std::nullopt : std::optional(static_cast<std::int64_t>(value)));
-    };
+    const auto time = [&](std::string_view name, std::optional<Duration> value) { document.add(name, measured(row, value)); };
     document.open();
     document.add("place", shown.place);
     document.add("row", name_of(row));
@@ -239,9 +242,9 @@ void add_row(Document& document, const ShownRow& shown) {
     document.close();
 }
 
-void add_textbooks(Document& document, std::span<const PingpongRow> rows) {
+void add_textbooks(Document& document, std::span<const PingpongRow> rows, bool faults) {
     document.open_list("textbooks");
-    for (const TextbookComparison& each : compared_with_textbooks(rows)) {
+    for (const TextbookComparison& each : compared_with_textbooks(rows, faults)) {
         const TextbookRule& rule = kTextbookRules[each.rule];
         document.open();
         document.add("rule", rule.rule);
@@ -277,7 +280,7 @@ std::string for_programs(OutputFormat format, const PingpongSettings& settings, 
         document.close();
     }
     document.close_list();
-    add_textbooks(document, report.rows);
+    add_textbooks(document, report.rows, report.faults);
     document.close();
     text += '\n';
     return text;

@@ -16,6 +16,7 @@ struct PingpongReport {
     std::span<const transport::live::PingpongRow> rows;
     std::span<const transport::live::PingpongLeftOut> left_out;
     transport::live::ProgramCounts counts{};
+    bool faults = false;  // in the way of RDMA; TCP and UDP go by the system
 };
 void print_pingpong(const Options& options, const transport::live::PingpongSettings& settings, const PingpongReport& report, Output& output);
 

@@ -2,6 +2,7 @@
 #include <transport-replay/live/peers/pattern.hpp>
 #include <transport-replay/live/peers/roles.hpp>
 #include <transport-replay/live/pingpong/pingpong_state.hpp>
+#include <transport-replay/live/pingpong/textbook.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -54,7 +55,7 @@ std::expected<Program, std::string> make_pingpong(PingpongSettings settings) {
 
 namespace {
 
-// Less is better; rows that pour stand behind the others.
+// Less is better; rows that pour stand behind the others, and of an empty row nothing is known.
 struct Score {
     bool pours = false;
     double value = 0;
@@ -62,9 +63,15 @@ struct Score {
 };
 
 Score score_of(const PingpongRow& row) {
+    if (row.round_trips == 0) return {.pours = row.poured.has_value(), .value = std::numeric_limits<double>::infinity()};
     if (!row.poured) return {.pours = false, .value = static_cast<double>(std::to_underlying(row.median))};
     const double rate = row.bits_per_second();
     return {.pours = true, .value = rate > 0 ? 1 / rate : std::numeric_limits<double>::infinity()};
+}
+
+bool better(const PingpongRow& one, const PingpongRow& other) {
+    if (one.round_trips == 0 || other.round_trips == 0) return one.round_trips > 0;
+    return judged(one, other) == TextbookVerdict::holds;
 }
 
 }  // namespace
@@ -74,19 +81,14 @@ std::vector<PingpongPlace> ranked(std::span<const PingpongRow> rows) {
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::stable_sort(order, {}, [&](std::size_t row) { return score_of(rows[row]); });
     std::vector<PingpongPlace> places;
-    std::size_t before = 0;  // rows of the other kind
-    for (std::size_t first = 0; first < order.size();) {
-        const Score best = score_of(rows[order[first]]);
-        if (first > 0 && best.pours && !score_of(rows[order[first - 1]]).pours) before = first;
-        std::size_t end = first + 1;
-        while (end < order.size() && score_of(rows[order[end]]) < Score{best.pours, best.value * (1 + kSamePlace)}) ++end;
-        for (std::size_t i = first; i < end; ++i) {
-            PingpongPlace place{.row = order[i], .place = first - before + 1};
-            for (std::size_t other = first; other < end; ++other)
-                if (other != i) place.with.push_back(order[other]);
-            places.push_back(std::move(place));
+    for (const std::size_t row : order) {
+        PingpongPlace place{.row = row};
+        for (const std::size_t other : order) {
+            if (other == row || rows[other].poured.has_value() != rows[row].poured.has_value()) continue;
+            if (better(rows[other], rows[row])) ++place.place;
+            else if (!better(rows[row], rows[other])) place.with.push_back(other);
         }
-        first = end;
+        places.push_back(std::move(place));
     }
     return places;
 }

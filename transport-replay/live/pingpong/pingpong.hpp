@@ -97,12 +97,12 @@ struct PingpongRow {
     std::uint64_t lost = 0;         // datagrams that did not come back
     dissect::Duration least{};      // these are 0 where the row pours
     dissect::Duration median{};
-    dissect::Duration most_of_ten{};       // 9 of 10 take no longer
-    dissect::Duration most_of{};           // 99 of 100
-    dissect::Duration most_of_thousand{};  // 999 of 1000
+    std::optional<dissect::Duration> most_of_ten{};       // 9 of 10 take no longer; none of fewer rounds than 10
+    std::optional<dissect::Duration> most_of{};           // 99 of 100, likewise
+    std::optional<dissect::Duration> most_of_thousand{};  // 999 of 1000, likewise
     dissect::Duration longest{};
-    dissect::Duration median_low{};              // the median is between these two, in 95 of 100 such rows
-    dissect::Duration median_high{};
+    std::optional<dissect::Duration> median_low{};  // the median is between these two, in 95 of 100 such rows; none of
+    std::optional<dissect::Duration> median_high{};  // fewer rounds than kFewestJudged
     dissect::Duration drift{};  // between the medians of its first and its second half; of a row that pours, between what a message took
     std::vector<PingpongBucket> histogram{};     // those that are not empty, the shortest times first
     std::optional<dissect::Duration> poured{};   // of a row that pours: until the peer had everything
@@ -144,13 +144,15 @@ struct PingpongSettings {
 // A client where the request has a target. A sentence: what of the settings cannot be.
 [[nodiscard]] std::expected<Program, std::string> make_pingpong(PingpongSettings settings);
 
-// The rows from the best on: by their median, those that pour by their rate, behind the others. Rows share a place where they differ by
-// less than kSamePlace from the first of that place: the same row played again differs by as much.
-inline constexpr double kSamePlace = 0.05;
+inline constexpr double kSamePlace = 0.05;  // the same row played again differs by as much
+// The least and the most of so many times have the median between them in 95 of 100 rows: 1 - 2 / 2^n is 0.97 of 6 and 0.94 of 5.
+inline constexpr std::uint64_t kFewestJudged = 6;
+
+// The rows from the least median on, those that pour by their rate, behind the others, and what is empty the last of each.
 struct PingpongPlace {
     std::size_t row = 0;              // of those given
-    std::size_t place = 1;            // 1 is the best; who shares it has the same number
-    std::vector<std::size_t> with{};  // the rows it shares it with
+    std::size_t place = 1;            // 1, and one for each row that is told to be better (judged())
+    std::vector<std::size_t> with{};  // the rows that it cannot be told from
 };
 [[nodiscard]] std::vector<PingpongPlace> ranked(std::span<const PingpongRow> rows);
 

@@ -14,9 +14,16 @@ namespace {
 
 constexpr std::size_t kThousand = 1000;
 
-// The time that so many of a thousand do not exceed.
+// The time that so many of a thousand do not exceed: the nearest rank.
 std::int64_t at(std::span<const std::int64_t> sorted, std::size_t thousandths) {
-    return sorted.empty() ? 0 : sorted[(sorted.size() - 1) * thousandths / kThousand];
+    const std::size_t rank = (sorted.size() * thousandths + kThousand - 1) / kThousand;
+    return sorted.empty() ? 0 : sorted[std::max<std::size_t>(rank, 1) - 1];
+}
+
+// None where not even one time may exceed it.
+std::optional<Duration> most_at(std::span<const std::int64_t> sorted, std::size_t thousandths) {
+    if (sorted.size() * (kThousand - thousandths) < kThousand) return std::nullopt;
+    return Duration{at(sorted, thousandths)};
 }
 
 std::int64_t median_of(std::span<const std::int64_t> times) {
@@ -65,14 +72,14 @@ PingpongRow figures(std::vector<std::int64_t>& times) {
     std::ranges::sort(times);
     row.least = Duration{at(times, 0)};
     row.median = Duration{at(times, 500)};
-    if (const std::size_t doubt = doubt_of(times.size()); !times.empty()) {
+    if (const std::size_t doubt = doubt_of(times.size()); times.size() >= kFewestJudged) {
         const std::size_t middle = (times.size() - 1) / 2;
         row.median_low = Duration{times[middle - std::min(middle, doubt)]};
         row.median_high = Duration{times[std::min(times.size() - 1, middle + doubt)]};
     }
-    row.most_of_ten = Duration{at(times, 900)};
-    row.most_of = Duration{at(times, 990)};
-    row.most_of_thousand = Duration{at(times, 999)};
+    row.most_of_ten = most_at(times, 900);
+    row.most_of = most_at(times, 990);
+    row.most_of_thousand = most_at(times, 999);
     row.longest = Duration{at(times, kThousand)};
     row.histogram = histogram_of(times);
     return row;

@@ -10,7 +10,7 @@
 
 namespace qps::transport::live::pingpong {
 
-// Nanoseconds in the order in which they were measured; sorted then. Of no time at all everything is 0.
+// Nanoseconds in the order in which they were measured; sorted then. Of no time at all everything is 0, or none.
 [[nodiscard]] PingpongRow figures(std::vector<std::int64_t>& times);
 
 // From the lowest, which is not negative, to the highest; those that are empty are left out.

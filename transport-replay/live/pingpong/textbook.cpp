@@ -26,15 +26,35 @@ bool overlap(const PingpongRow& one, const PingpongRow& other) {
     return one.median_low <= other.median_high && other.median_low <= one.median_high;
 }
 
-TextbookVerdict verdict_on(double faster, double slower, double drift) {
-    const double noise = std::max(std::min(faster, slower) * kSamePlace, drift);
-    if (std::abs(slower - faster) <= noise) return TextbookVerdict::no_difference;
-    return slower > faster ? TextbookVerdict::holds : TextbookVerdict::fails;
+bool drifted(const PingpongRow& row) { return nanoseconds_of(row.drift) > cost_of(row).value_or(0) * kSamePlace; }
+
+bool kept_from_processor(const ProcessorUse& use) { return std::to_underlying(use.worked) > 0 && use.share() < kWholeProcessor; }
+
+TextbookVerdict verdict_on(const PingpongRow& faster, const PingpongRow& slower) {
+    if (kept_from_processor(faster) || kept_from_processor(slower)) return TextbookVerdict::kept_from_processor;
+    return judged(faster, slower);
 }
+
+bool by_system(const PingpongRow& row) { return over_sockets(kPingpongModes[row.mode].way); }
 
 }  // namespace
 
-std::vector<TextbookComparison> compared_with_textbooks(std::span<const PingpongRow> rows) {
+TextbookVerdict judged(const PingpongRow& faster, const PingpongRow& slower) {
+    if (std::min(faster.round_trips, slower.round_trips) < kFewestJudged) return TextbookVerdict::too_few;
+    const double one = cost_of(faster).value_or(0), other = cost_of(slower).value_or(0);
+    const double difference = std::abs(other - one);
+    if (difference <= std::min(one, other) * kSamePlace) return TextbookVerdict::no_difference;
+    if (difference <= nanoseconds_of(std::max(faster.drift, slower.drift))) return TextbookVerdict::drifted;
+    if (overlap(faster, slower)) return drifted(faster) || drifted(slower) ? TextbookVerdict::drifted : TextbookVerdict::no_difference;
+    return other > one ? TextbookVerdict::holds : TextbookVerdict::fails;
+}
+
+bool kept_from_processor(const PingpongRow& row) {
+    return kPingpongModes[row.mode].wait == PingpongWait::poll && row.round_trips > 0 &&
+           (kept_from_processor(row.here) || kept_from_processor(row.there));
+}
+
+std::vector<TextbookComparison> compared_with_textbooks(std::span<const PingpongRow> rows, bool faults) {
     std::vector<TextbookComparison> all;
     for (std::size_t rule = 0; rule < kTextbookRules.size(); ++rule)
         for (std::size_t faster = 0; faster < rows.size(); ++faster) {
@@ -42,14 +62,9 @@ std::vector<TextbookComparison> compared_with_textbooks(std::span<const Pingpong
             for (std::size_t slower = 0; slower < rows.size(); ++slower) {
                 const PingpongRow& other = rows[slower];
                 if (kPingpongModes[other.mode].name != kTextbookRules[rule].slower || other.size != rows[faster].size) continue;
-                const auto cost = cost_of(rows[faster]);
-                const auto others = cost_of(other);
-                if (!cost || !others) continue;
-                const double drift = nanoseconds_of(std::max(rows[faster].drift, other.drift));
-                all.push_back({.rule = rule,
-                               .faster = faster,
-                               .slower = slower,
-                               .verdict = overlap(rows[faster], other) ? TextbookVerdict::no_difference : verdict_on(*cost, *others, drift)});
+                if (rows[faster].round_trips == 0 || other.round_trips == 0) continue;
+                if (faults && by_system(rows[faster]) != by_system(other)) continue;
+                all.push_back({.rule = rule, .faster = faster, .slower = slower, .verdict = verdict_on(rows[faster], other)});
             }
         }
     return all;

@@ -2,8 +2,8 @@
 // not awaited faster than work that is, RDMA faster than TCP.
 //
 // Two rows differ where they do by more than kSamePlace, by more than either differs from itself (PingpongRow::drift), and where
-// the one's median cannot be as high as the other's may be low (median_low, median_high); else no difference was seen, which contradicts
-// nobody.
+// the one's median cannot be as high as the other's may be low (median_low, median_high). No difference was seen, which contradicts
+// nobody, within kSamePlace, or where both medians may be the same and neither row drifted. What is left is undecided.
 #pragma once
 
 #include <transport-replay/live/pingpong/pingpong.hpp>
@@ -31,8 +31,23 @@ inline constexpr std::array kTextbookRules{
     TextbookRule{"RDMA < TCP", "write-stream", "tcp-stream"},
 };
 
-enum class TextbookVerdict : std::uint8_t { holds, no_difference, fails };
-inline constexpr std::array<std::string_view, 3> kTextbookVerdicts{"holds", "no difference seen", "does not hold"};
+enum class TextbookVerdict : std::uint8_t { holds, no_difference, fails, too_few, drifted, kept_from_processor };
+inline constexpr std::array<std::string_view, 6> kTextbookVerdicts{
+    "holds",
+    "no difference seen",
+    "does not hold",
+    "undecided: too few rounds",
+    "undecided: its times drifted",
+    "undecided: polled with less than a processor",
+};
+
+// Whether the times say that the one is faster than the other; both have rounds, and both pour or none does.
+[[nodiscard]] TextbookVerdict judged(const PingpongRow& faster, const PingpongRow& slower);
+
+// Who polls and has less than this of a processor was kept from it: its times are of other programs as well. Nobody polls with none
+// at all: that is not known.
+inline constexpr double kWholeProcessor = 0.9;
+[[nodiscard]] bool kept_from_processor(const PingpongRow& row);
 
 struct TextbookComparison {
     std::size_t rule = 0;    // of kTextbookRules
@@ -41,8 +56,9 @@ struct TextbookComparison {
     TextbookVerdict verdict = TextbookVerdict::no_difference;
 };
 
-// Each rule whose two rows were measured with messages of the same size.
-[[nodiscard]] std::vector<TextbookComparison> compared_with_textbooks(std::span<const PingpongRow> rows);
+// Each rule whose two rows were measured with messages of the same size. Where faults were put into RDMA alone, what goes by the system
+// is not compared with it.
+[[nodiscard]] std::vector<TextbookComparison> compared_with_textbooks(std::span<const PingpongRow> rows, bool faults = false);
 
 // The slower's cost by the faster's: 1 and more where the rule holds.
 [[nodiscard]] double ratio_of(const TextbookComparison& comparison, std::span<const PingpongRow> rows);

@@ -55,8 +55,33 @@ TEST_CASE("pingpong figures: percentiles of a thousand and one times") {
     std::vector<std::int64_t> one{7};
     CHECK(pingpong::figures(one).drift == Duration{});
     CHECK(pingpong::figures(one).longest == Duration{7});
-    CHECK(pingpong::figures(one).median_low == Duration{7});
-    CHECK(pingpong::figures(one).median_high == Duration{7});
+    CHECK(pingpong::figures(one).median == Duration{7});
+}
+
+TEST_CASE("pingpong figures: the nearest rank, and none where there are too few times for it") {
+    const auto of = [](std::int64_t count) {
+        std::vector<std::int64_t> times(static_cast<std::size_t>(count));
+        std::iota(times.begin(), times.end(), 1);
+        return pingpong::figures(times);
+    };
+    CHECK_FALSE(of(9).most_of_ten);
+    CHECK(of(10).most_of_ten == Duration{9});
+    CHECK(of(11).most_of_ten == Duration{10});
+    CHECK(of(20).most_of_ten == Duration{18});
+    CHECK_FALSE(of(99).most_of);
+    CHECK(of(100).most_of == Duration{99});
+    CHECK(of(101).most_of == Duration{100});
+    CHECK_FALSE(of(999).most_of_thousand);
+    CHECK(of(1000).most_of_thousand == Duration{999});
+    CHECK(of(1001).most_of_thousand == Duration{1000});
+    CHECK(of(1).median == Duration{1});
+    CHECK(of(4).median == Duration{2});
+    CHECK(of(5).median == Duration{3});
+    // Of five times the least and the most have the median between them in 15 of 16 rows: no 95 of 100.
+    CHECK_FALSE(of(5).median_low);
+    CHECK_FALSE(of(5).median_high);
+    CHECK(of(6).median_low == Duration{1});
+    CHECK(of(6).median_high == Duration{6});
 }
 
 TEST_CASE("pingpong figures: a histogram has every time once, in buckets that do not overlap") {
@@ -104,8 +129,11 @@ TEST_CASE("textbooks: what holds, what does not, and what nobody can tell") {
     CHECK(only_verdict({measured("send-poll", 104), measured("send-notify", 100)}) == TextbookVerdict::no_difference);
     CHECK(only_verdict({measured("send-poll", 106), measured("send-notify", 100)}) == TextbookVerdict::fails);
     // A row that differs from itself by as much says nothing.
-    CHECK(only_verdict({measured("send-poll", 20, 11), measured("send-notify", 30)}) == TextbookVerdict::no_difference);
+    CHECK(only_verdict({measured("send-poll", 20, 11), measured("send-notify", 30)}) == TextbookVerdict::drifted);
     CHECK(only_verdict({measured("send-poll", 20), measured("send-notify", 30, 9)}) == TextbookVerdict::holds);
+    CHECK(only_verdict({measured("send-poll", 10, 1500), measured("send-notify", 1300)}) == TextbookVerdict::drifted);
+    CHECK(only_verdict({measured("send-poll", 20, 0, 64, 5), measured("send-notify", 30, 2, 64, 5)}) == TextbookVerdict::drifted);
+    CHECK(only_verdict({measured("send-poll", 100, 50), measured("send-notify", 104)}) == TextbookVerdict::no_difference);
     // Few times leave a doubt of their median.
     CHECK(only_verdict({measured("send-poll", 20, 0, 64, 5), measured("send-notify", 30, 0, 64, 5)}) == TextbookVerdict::no_difference);
     CHECK(only_verdict({measured("send-poll", 20, 0, 64, 5), measured("send-notify", 30, 0, 64, 4)}) == TextbookVerdict::holds);
@@ -118,6 +146,41 @@ TEST_CASE("textbooks: what holds, what does not, and what nobody can tell") {
     std::vector<PingpongRow> empty{measured("send-poll", 20), measured("send-notify", 0)};
     empty[1].round_trips = 0;
     CHECK(compared_with_textbooks(empty).empty());
+}
+
+TEST_CASE("textbooks: no verdict on few rounds, nor on who polls without a processor") {
+    for (const std::uint64_t rounds : {1U, 5U, 6U}) {
+        std::vector<PingpongRow> few{measured("send-poll", 20), measured("send-notify", 2600)};
+        few[1].round_trips = rounds;
+        CHECK(only_verdict(few) == (rounds < 6 ? TextbookVerdict::too_few : TextbookVerdict::holds));
+    }
+    std::vector<PingpongRow> streams{measured("write-stream", 0), measured("tcp-stream", 0)};
+    for (PingpongRow& row : streams) row.round_trips = 1;
+    streams[0].poured = microseconds(100);
+    streams[1].poured = microseconds(200);
+    CHECK(only_verdict(streams) == TextbookVerdict::too_few);
+
+    const auto with = [](std::int64_t polls_with, std::int64_t waits_with, ProcessorUse PingpongRow::*side) {
+        std::vector<PingpongRow> rows{measured("send-poll", 20), measured("send-notify", 30)};
+        rows[0].*side = {.worked = microseconds(polls_with), .lasted = microseconds(100)};
+        rows[1].*side = {.worked = microseconds(waits_with), .lasted = microseconds(100)};
+        return only_verdict(rows);
+    };
+    for (const auto side : {&PingpongRow::here, &PingpongRow::there}) {
+        CHECK(with(89, 100, side) == TextbookVerdict::kept_from_processor);
+        CHECK(with(90, 100, side) == TextbookVerdict::holds);
+        CHECK(with(100, 10, side) == TextbookVerdict::holds);  // who waits needs none
+        CHECK(with(0, 10, side) == TextbookVerdict::holds);    // nobody measured it
+    }
+}
+
+TEST_CASE("textbooks: faults are in the way of RDMA alone, so that it is not compared with what goes by the system") {
+    const std::vector<PingpongRow> rows{measured("send-poll", 20), measured("send-notify", 30), measured("tcp-poll", 10),
+                                        measured("tcp-notify", 15)};
+    CHECK(compared_with_textbooks(rows).size() == 4);
+    const auto all = compared_with_textbooks(rows, true);
+    REQUIRE(all.size() == 2);
+    for (const TextbookComparison& each : all) CHECK(kTextbookRules[each.rule].rule == "polling < events");
 }
 
 TEST_CASE("textbooks: a sentence with both figures") {
