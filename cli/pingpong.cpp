@@ -133,13 +133,17 @@ ExitCode run_pingpong(const Options& options) {
         print_lines(*program, output, serves, options.quiet);
         if (!options.quiet) remarks.say_new(endpoint, now);
     });
-    const bool all_there = serves || rows.size() + left_out.size() == settings.modes.size() * std::max<std::size_t>(1, settings.sizes.size());
+    const std::size_t wanted = settings.modes.size() * std::max<std::size_t>(1, settings.sizes.size());
+    const auto whole = static_cast<std::size_t>(std::ranges::count(rows, false, &PingpongRow::interrupted));
+    const bool all_there = serves || whole + left_out.size() == wanted;
     if (!serves) print_pingpong(options, settings, {.rows = rows, .left_out = left_out, .counts = program->counts(), .faults = !live.faults.empty()}, output);
     output.flush();
     if (!options.quiet)
         for (const std::string& sentence : sentences_of(left_out)) say("qpscope: {}\n", sentence);
     if (!serves && ending == Ending::time_is_up && program->counts().connections == 0)
         say("qpscope: no answer from {} before the time was up\n", text(*live.target));
+    else if (!all_there && ending == Ending::time_is_up)
+        say("qpscope: the time was up after {} of {} rows\n", whole, wanted);
     if (const auto problem = endpoint.device().problem()) say("qpscope: {}: {}\n", problem->device, problem->sentence);
     if (opened->capture)
         if (auto saved = opened->capture->commit(); !saved)

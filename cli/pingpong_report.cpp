@@ -70,7 +70,8 @@ constexpr std::array kColumns{
     Column{"size_bytes", "bytes", Side::right, [](const ShownRow& shown) { return number(shown.row.size); },
            [](const ShownRow& shown) { return grouped(shown.row.size); }},
     Column{"place", "place", Side::right, [](const ShownRow& shown) { return number(shown.place); }},
-    Column{"row", "mode", Side::left, [](const ShownRow& shown) { return text_cell(name_of(shown.row)); }},
+    Column{"row", "mode", Side::left, [](const ShownRow& shown) { return text_cell(name_of(shown.row)); },
+           [](const ShownRow& shown) { return fmt::format("{}{}", name_of(shown.row), shown.row.interrupted ? " (interrupted)" : ""); }},
     Column{"round_trips", "rounds", Side::right, [](const ShownRow& shown) { return number(shown.row.round_trips); },
            [](const ShownRow& shown) { return grouped(shown.row.round_trips); }},
     Column{"lost", "", Side::right, [](const ShownRow& shown) { return number(shown.row.lost); }},
@@ -92,6 +93,7 @@ constexpr std::array kColumns{
     Column{"peer_lasted_ns", "", Side::right, [](const ShownRow& shown) { return number(shown.row.there.lasted); }},
     Column{"peer_user_ns", "peer user", Side::right, user_time<&PingpongRow::there>, user_text<&PingpongRow::there>},
     Column{"peer_kernel_ns", "peer sys", Side::right, kernel_time<&PingpongRow::there>, kernel_text<&PingpongRow::there>},
+    Column{"interrupted", "", Side::right, [](const ShownRow& shown) { return number(shown.row.interrupted ? 1U : 0U); }},
     Column{"as_good_as", "ties with", Side::left, [](const ShownRow& shown) { return text_cell(fmt::format("{}", fmt::join(shown.ties, ", "))); }},
 };
 
@@ -183,7 +185,7 @@ std::string remarks_on(std::span<const PingpongRow> rows, bool faults) {
         if (row.lost > 0)
             text += fmt::format("{} of {}: {} did not come back\n", name_of(row), counted(row.size, "byte"), counted(row.lost, "datagram"));
     text += polled_text(rows);
-    const auto is_coarse = [](const PingpongRow& row) { return row.here.worked < kCoarse && row.round_trips > 0; };
+    const auto is_coarse = [](const PingpongRow& row) { return row.here.worked < kCoarse && row.round_trips > 0 && !row.interrupted; };
     if (std::ranges::any_of(rows, is_coarse))
         text += "user and sys are sampled by the system's clock: coarse in rows that used less than 100 ms of a processor\n";
     return text.empty() ? text : "\n" + text;
@@ -218,6 +220,7 @@ void add_row(Document& document, const ShownRow& shown) {
     document.add_texts("as_good_as", shown.ties);
     document.add("round_trips", row.round_trips);
     document.add("lost", row.lost);
+    document.add("interrupted", row.interrupted);
     time("min_ns", row.least);
     time("p50_ns", row.median);
     time("p50_low_ns", row.median_low);

@@ -146,6 +146,21 @@ TEST_CASE("pingpong over UDP: several sizes have one line for each rule of the t
     CHECK_THAT(*about, StartsWith("polling < events       tcp-poll, tcp-notify             ") && Contains(" of 3 sizes"));
 }
 
+TEST_CASE("pingpong over UDP: a row that is cut short is told as far as it came") {
+    // Long enough for a request that came before its server to be sent again.
+    const Measured measured = measure({"--only", "send-notify,tcp-notify", "--seconds", "100", "-f", "json", "--for", "8s"});
+    INFO(measured.client.err << measured.server.err << measured.client.out);
+    CHECK(measured.client.code == kFindings);
+    CHECK_THAT(measured.client.err, Contains("the time was up after 0 of 2 rows"));
+    const auto json = nlohmann::json::parse(measured.client.out);
+    REQUIRE(json["rows"].size() == 1);
+    CHECK(json["rows"][0]["row"] == "send-notify");
+    CHECK(json["rows"][0]["interrupted"] == true);
+    CHECK(json["rows"][0]["round_trips"] > 0);
+    CHECK(json["rows"][0]["p50_ns"] > 0);
+    CHECK(json["textbooks"].empty());
+}
+
 TEST_CASE("pingpong with nobody there, and wrong words") {
     const Ending alone = qpscope({"pingpong", "--via", "udp", "-a", loopback(3), loopback(4), "--for", "300ms"});
     CHECK(alone.code == kFindings);

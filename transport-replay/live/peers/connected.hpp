@@ -101,6 +101,8 @@ public:
         if constexpr (requires(const typename Role::Session& session) { role_.due(session); })
             for (const auto& [id, entry] : links_)
                 if (const auto of_link = role_.due(entry.session); of_link && (!due || *of_link < *due)) due = of_link;
+        for (const auto& [id, entry] : links_)
+            if (entry.patience && (!due || *entry.patience < *due)) due = entry.patience;
         return due;
     }
     [[nodiscard]] std::vector<Watched> watched() const {
@@ -132,7 +134,9 @@ private:
         typename Role::Session session;
         dissect::Instant since{};  // of a server: when it was asked for
         bool proved = false;       // something completed on it
+        std::optional<dissect::Instant> patience{};  // of a client's that failed: how long the server has to say good-bye
     };
+    static constexpr dissect::Duration kPatience{3'000'000'000};
 
     [[nodiscard]] PeerContext at(Endpoint& endpoint, dissect::Instant now) {
         return {.endpoint = endpoint, .now = now, .pd = pd_, .counts = counts_, .lines = lines_, .held = held_};
@@ -321,13 +325,17 @@ private:
         for (auto next = links_.begin(); next != links_.end();) {
             Entry& entry = (next++)->second;
             Link& link = entry.link;
-            if (link.state == LinkState::closing) continue;
+            if (link.state == LinkState::closing) {
+                if (entry.patience && context.now >= *entry.patience) abandon(context, entry);
+                continue;
+            }
             if constexpr (requires { role_.turn(context, link, entry.session); })
                 if (link.state == LinkState::up && !link.complaint && !link.flushed) role_.turn(context, link, entry.session);
             if (link.flushed) link.fail("the queue pair failed");
             if (link.complaint) {
                 ++counts_.failed;
                 context.say(about(link, *link.complaint));
+                if (request_.target) entry.patience = context.now + kPatience;
                 leave(context, entry);
             } else if (link.finishing && link.queues.outstanding() == 0) {
                 leave(context, entry);
@@ -337,7 +345,9 @@ private:
     void leave(const PeerContext& context, Entry& entry) {
         if (entry.link.state == LinkState::closing) return;
         entry.link.state = LinkState::closing;
-        if (context.endpoint.connections().disconnect(entry.link.id, context.now)) return;
+        if (!context.endpoint.connections().disconnect(entry.link.id, context.now)) abandon(context, entry);
+    }
+    void abandon(const PeerContext& context, Entry& entry) {
         (void)context.endpoint.manager().abandon(entry.link.id, context.now);
         forget(context, entry);
     }

@@ -95,6 +95,7 @@ struct PingpongRow {
     std::uint32_t size = 0;         // bytes of a message
     std::uint64_t round_trips = 0;  // that count; of a row that pours: messages
     std::uint64_t lost = 0;         // datagrams that did not come back
+    bool interrupted = false;       // cut short: these are the rounds until then, and of processors nothing is known
     dissect::Duration least{};      // these are 0 where the row pours
     dissect::Duration median{};
     std::optional<dissect::Duration> most_of_ten{};       // 9 of 10 take no longer; none of fewer rounds than 10
@@ -137,7 +138,7 @@ struct PingpongSettings {
     std::function<ProcessorTime()> processor{};  // time used so far; none: nothing is said of it
     // Read beside it, so that what a row used fits into what it lasted; none: the time of poll(), which is that of its beginning.
     std::function<dissect::Instant()> clock{};
-    std::function<void(const PingpongRow&)> on_row{};             // client: called at the end of each row
+    std::function<void(const PingpongRow&)> on_row{};             // client: called at the end of each row, or of the connection in it
     std::function<void(const PingpongLeftOut&)> on_left_out{};    // client: in its place
 };
 

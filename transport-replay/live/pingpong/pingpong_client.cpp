@@ -140,7 +140,10 @@ public:
     }
     static bool complete(const Session& session) { return session.step == Step::through; }
     void close(const PeerContext& context, const Link& /*link*/, Session& session) {
-        if (session.step == Step::playing || session.step == Step::ending) attention_.end(mode(session).wait);
+        if (session.step == Step::playing || session.step == Step::ending) {
+            attention_.end(mode(session).wait);
+            cut_short(session);
+        }
         session.step = Step::through;
         for (Caller& caller : session.callers) caller.close();
         session.out.close(context);
@@ -278,6 +281,17 @@ private:
         if (settings_.on_row) settings_.on_row(row);
         ++session.row;
         next_row(context, link, session);
+    }
+
+    // Of a row that pours no rate is known before its end.
+    void cut_short(Session& session) const {
+        if (session.times.empty() || !settings_.on_row) return;
+        PingpongRow row = figures(session.times);
+        row.mode = planned(session).mode;
+        row.size = planned(session).size;
+        row.lost = session.sockets.lost();
+        row.interrupted = true;
+        settings_.on_row(row);
     }
 
     // As many as may be under way; and the end of the row once all are back.

@@ -62,7 +62,7 @@ std::vector<TextbookComparison> compared_with_textbooks(std::span<const Pingpong
             for (std::size_t slower = 0; slower < rows.size(); ++slower) {
                 const PingpongRow& other = rows[slower];
                 if (kPingpongModes[other.mode].name != kTextbookRules[rule].slower || other.size != rows[faster].size) continue;
-                if (rows[faster].round_trips == 0 || other.round_trips == 0) continue;
+                if (rows[faster].round_trips == 0 || other.round_trips == 0 || rows[faster].interrupted || other.interrupted) continue;
                 if (faults && by_system(rows[faster]) != by_system(other)) continue;
                 all.push_back({.rule = rule, .faster = faster, .slower = slower, .verdict = verdict_on(rows[faster], other)});
             }

@@ -56,7 +56,7 @@ struct TextbookComparison {
     TextbookVerdict verdict = TextbookVerdict::no_difference;
 };
 
-// Each rule whose two rows were measured with messages of the same size. Where faults were put into RDMA alone, what goes by the system
+// Each rule whose two rows were measured to their end with messages of the same size. Where faults were put into RDMA alone, what goes by the system
 // is not compared with it.
 [[nodiscard]] std::vector<TextbookComparison> compared_with_textbooks(std::span<const PingpongRow> rows, bool faults = false);
 

@@ -353,3 +353,37 @@ TEST_CASE("pingpong: what no socket reaches is left out, and that is no failure"
         CHECK_THAT(row.why, settings.sockets.unreachable.empty() ? Catch::Matchers::Contains("no address that sockets")
                                                                  : Catch::Matchers::Contains("on the moon"));
 }
+
+TEST_CASE("pingpong: a server that is gone is not waited for, and its row is told as far as it came") {
+    ProgramPair pair({});
+    PingpongSettings settings = of(kMaxRounds, 64, 1);
+    settings.modes = {1};
+    auto server = make_pingpong(settings);
+    std::vector<PingpongRow> rows;
+    settings.on_row = [&rows](const PingpongRow& row) { rows.push_back(row); };
+    settings.request.target = kServerAddress;
+    auto client = make_pingpong(settings);
+    REQUIRE(server);
+    REQUIRE(client);
+    REQUIRE(server->begin(pair.server, pair.now));
+    REQUIRE(client->begin(pair.client, pair.now));
+    for (int i = 0; i < 10'000 && client->counts().messages < 50; ++i) REQUIRE(pair.turn(&*server, &*client));
+    REQUIRE(client->counts().messages >= 50);
+    std::optional<dissect::Instant> failed;
+    for (int i = 0; i < 100'000; ++i) {
+        pair.client.poll(pair.now);
+        client->poll(pair.client, pair.now);
+        if (client->done()) break;
+        if (!failed && client->counts().failed > 0) failed = pair.now;
+        const auto own = pair.client.poll_at(), due = client->poll_at();
+        if (!own && !due) break;
+        pair.now = std::max(pair.now + kTurn, std::min(own.value_or(*(due ? due : own)), due.value_or(*(own ? own : due))));
+    }
+    CHECK(client->done());
+    REQUIRE(failed);
+    CHECK(pair.now - *failed < microseconds(4'000'000));
+    REQUIRE(rows.size() == 1);
+    CHECK(rows[0].interrupted);
+    CHECK(rows[0].round_trips == client->counts().messages - kWarmUp);
+    CHECK(rows[0].median > Duration{});
+}
