@@ -3,8 +3,6 @@
 #include <dissect/ulp/sdp.hpp>
 #include <dissect/ulp/walks.hpp>
 
-#include <algorithm>
-
 namespace qps::dissect {
 
 namespace sdp {
@@ -12,7 +10,6 @@ namespace sdp {
 namespace {
 
 constexpr Field kMessage = named(kBaseFields, "infiniband_sdp.bsdh.mid");
-constexpr Field kFlags = named(kBaseFields, "infiniband_sdp.bsdh.flags");
 constexpr Field kLength = named(kBaseFields, "infiniband_sdp.bsdh.len");
 constexpr Field kIpVersion = named(kHelloFields, "infiniband_sdp.hh.ipv");
 constexpr Field kMajor = named(kHelloFields, "infiniband_sdp.hh.majv");
@@ -27,12 +24,6 @@ bool is_hello(Bytes private_data, std::uint64_t message) {
     const std::uint64_t version = read(hello, kIpVersion), major = read(hello, kMajor);
     const bool versions = (version == 4 || version == 6 || (message == kHelloAck && version == 0)) && major >= 1 && major <= kMostMajor;
     return length >= kLeast && length <= kMost && versions;
-}
-
-bool fits(Bytes message, std::uint64_t length) {
-    constexpr std::uint64_t kKnownFlags = 7;
-    if (message.size() < kBase || read(message, kLength) != length || (read(message, kFlags) & ~kKnownFlags) != 0) return false;
-    return std::ranges::find(kMessages, read(message, kMessage), &ValueName::value) != kMessages.end();
 }
 
 namespace {

@@ -94,8 +94,6 @@ inline constexpr std::array kSdpHeaders{
 
 // Private data begins with a hello of that message that agrees with itself.
 [[nodiscard]] bool is_hello(Bytes private_data, std::uint64_t message);
-// A message that exists, as long as it says.
-[[nodiscard]] bool fits(Bytes message, std::uint64_t length);
 
 }  // namespace sdp
 

@@ -107,11 +107,15 @@ Blame blame_for(const Timeline& timeline, const std::vector<const UlpOperation*>
             fmt::format("Check the storage and the CPUs of {}: nothing was retransmitted meanwhile.", sides.passive)};
 }
 
-Sides sides_of_requester(const Timeline& timeline, const UlpOperation& operation) {
+// The requester is the active side.
+Sides sides_of_requester(const Timeline& timeline, ConnectionId connection, End requester) {
     UlpConversation asked;
-    asked.connection = operation.connection;
-    asked.active = operation.requester;
+    asked.connection = connection;
+    asked.active = requester;
     return sides_of(timeline, asked);
+}
+Sides sides_of_requester(const Timeline& timeline, const UlpOperation& operation) {
+    return sides_of_requester(timeline, operation.connection, operation.requester);
 }
 
 // An event of that connection has the packet already: what it says is the same record in better words.
@@ -125,10 +129,9 @@ bool is_reported(const Timeline& timeline, ConnectionId connection, dissect::Fra
 
 void operation_failed(const Timeline& timeline, const Emit& emit) {
     for (const OperationFailures& failures : timeline.ulp.failures) {
-        const UlpConversation* conversation = timeline.ulp.find(failures.connection);
-        if (conversation == nullptr) continue;
+        if (timeline.ulp.find(failures.connection) == nullptr) continue;
         if (!failures.frames.empty() && is_reported(timeline, failures.connection, failures.frames.front())) continue;
-        const Sides sides = sides_of(timeline, *conversation);
+        const Sides sides = sides_of_requester(timeline, failures.connection, failures.requester);
         const std::string name = quoted_operation(failures.protocol, failures.code);
         const auto is_everyday = row_of(failures.protocol).everyday;
         const bool everyday = is_everyday != nullptr && is_everyday(failures.status);

@@ -1,5 +1,6 @@
 #include <dissect/headers/infiniband.hpp>
 #include <dissect/headers/internet.hpp>
+#include <dissect/headers/segment_routing.hpp>
 #include <dissect/lldp/tlvs.hpp>
 #include <dissect/ulp/fpdu.hpp>
 #include <dissect/ultra_ethernet/pds.hpp>
@@ -98,6 +99,16 @@ void take_link(const Packet& packet, const Layer& layer, Observation& observatio
     }
 }
 
+// Where the path of a segment routing header ends, which is the first of its segments (RFC 8754 2): the address in front of it is that of
+// the next hop of the path.
+void take_end_of_path(const Packet& packet, Address& destination) {
+    for (const Layer& each : packet.layers().subspan(packet.network_layer + 1U)) {
+        if (each.kind == LayerKind::udp) break;
+        if (each.kind == kind::segment_routing && each.fault == Fault::none)
+            destination = address_at(packet.bytes_of(each), kSegmentsAt, AddressSpace::roce_v2);
+    }
+}
+
 void take_network(const Packet& packet, Observation& observation) {
     const Layer& layer = packet.layer_storage[packet.network_layer];
     const Bytes bytes = packet.bytes_of(layer);
@@ -121,6 +132,7 @@ void take_network(const Packet& packet, Observation& observation) {
                                                                                         : AddressSpace::infiniband_gid;
             flow.source = address_at(bytes, 8, space);
             flow.destination = address_at(bytes, 24, space);
+            if (layer.kind == LayerKind::ipv6) take_end_of_path(packet, flow.destination);
             const auto traffic_class = static_cast<std::uint8_t>(read_bits(bytes, 4, 8));
             observation.dscp = traffic_class >> 2;
             observation.congestion_experienced = layer.kind == LayerKind::ipv6 && (traffic_class & 3) == kCongestionExperienced;

@@ -95,6 +95,7 @@ struct OperationFailures {
     std::uint32_t status = 0;
     std::uint64_t count = 0;
     std::vector<dissect::FrameIndex> frames;  // answers, at most kFailureFrames
+    End requester{};                          // who asked: servers ask too, in some protocols
 };
 
 enum class UlpEventKind : std::uint8_t {

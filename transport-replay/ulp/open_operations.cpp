@@ -14,7 +14,7 @@ Duration latency_of(const UlpOperation& operation) { return operation.answered -
 void add_failure(UlpReport& report, const UlpOperation& operation) {
     const auto same = [&](const OperationFailures& failures) {
         return failures.connection == operation.connection && failures.code == operation.code && failures.status == operation.status &&
-               failures.protocol == operation.protocol;
+               failures.protocol == operation.protocol && failures.requester == operation.requester;
     };
     auto found = std::ranges::find_if(report.failures, same);
     if (found == report.failures.end()) {
@@ -22,7 +22,7 @@ void add_failure(UlpReport& report, const UlpOperation& operation) {
             ++report.failures_left_out;
             return;
         }
-        report.failures.push_back({operation.connection, operation.protocol, operation.code, operation.status, 0, {}});
+        report.failures.push_back({operation.connection, operation.protocol, operation.code, operation.status, 0, {}, operation.requester});
         found = report.failures.end() - 1;
     }
     ++found->count;

@@ -102,7 +102,7 @@ constexpr std::array kRows{
     ProtocolRow{.protocol = UlpProtocol::ucx_datagram, .message = message_libraries::ucx_datagram},
     ProtocolRow{.protocol = UlpProtocol::rxm, .message = message_libraries::rxm},
     ProtocolRow{.protocol = UlpProtocol::rxd, .message = message_libraries::rxd},
-    ProtocolRow{.protocol = UlpProtocol::sdp, .message = sdp_protocol::likeness, .private_data = sdp_protocol::private_data},
+    ProtocolRow{.protocol = UlpProtocol::sdp, .private_data = sdp_protocol::private_data},
 };
 static_assert(kRows.size() == static_cast<std::size_t>(UlpProtocol::count_));
 static_assert([] {

@@ -5,8 +5,6 @@ namespace qps::transport::sdp_protocol {
 
 using namespace dissect;
 
-Likeness likeness(const UlpMessage& message) { return sdp::fits(message.bytes, message.length) ? Likeness{kPlausible, false} : Likeness{}; }
-
 // Services 0x10000 to 0x1ffff are SDP's, the lower half is the port (IBTA annex A4; RDMA_PS_SDP).
 bool private_data(const CmAttempt& attempt) {
     constexpr std::uint64_t kService = 1;

@@ -5,6 +5,8 @@
 #include <tests/support/lustre.hpp>
 #include <transport-replay/ulp/lnet_machine.hpp>
 
+#include <algorithm>
+
 using namespace qps::dissect;
 using namespace qps::transport;
 using namespace qps::tests;
@@ -85,6 +87,17 @@ TEST_CASE("Lustre: failures in words, and which are everyday") {
     CHECK(fails(-107, kErrorType).outcome == OperationOutcome::failed);
     CHECK(fails(0, kErrorType).outcome == OperationOutcome::failed);
     CHECK_FALSE(lnet::everyday(static_cast<std::uint32_t>(-2)));  // of LNet itself: no matching receive
+    // Servers ask too, by the same connection.
+    dialogue.send(End::b, lustre_put(lustre_message({.opcode = 34}), 32, 12));
+    dialogue.send(End::a, lustre_reply(34, 32, -28));
+    const UlpReport report = dialogue.finish();
+    const auto full_for = [&](End requester) {
+        return std::ranges::count_if(report.failures, [&](const OperationFailures& failures) {
+            return failures.requester == requester && failures.status == full.status && failures.count == 1;
+        });
+    };
+    CHECK(full_for(End::a) == 1);
+    CHECK(full_for(End::b) == 1);
 }
 
 TEST_CASE("Lustre: a reply by RDMA answers when its PUT is done") {

@@ -1,4 +1,4 @@
-// SDP recognised: by service and hello, by its messages, and not by either alone.
+// SDP recognised: by service and hello, not by its messages.
 #include <tests/support/catch.hpp>
 #include <tests/support/delivered.hpp>
 #include <tests/support/sdp_messages.hpp>
@@ -28,15 +28,8 @@ TEST_CASE("SDP: a connection request with its service and its hello") {
     CHECK_FALSE(sdp_protocol::private_data(other));
 }
 
-TEST_CASE("SDP: several messages as long as they say are likely, one is not enough") {
-    const auto conversations = [](int messages) {
-        Delivered dialogue;
-        for (int i = 0; i < messages; ++i) dialogue.send(End::a, sdp_message(0xff, Octets(static_cast<std::size_t>(10 + i))));
-        return dialogue.finish().conversations;
-    };
-    CHECK(conversations(3).empty());
-    const auto found = conversations(6);
-    REQUIRE(found.size() == 1);
-    CHECK(found[0].protocol == UlpProtocol::sdp);
-    CHECK(found[0].certainty < kSure);
+TEST_CASE("SDP: messages that are as long as they say prove nothing: those of many others are") {
+    Delivered dialogue;
+    for (int i = 0; i < 40; ++i) dialogue.send(End::a, sdp_message(0xff, Octets(static_cast<std::size_t>(10 + i))));
+    CHECK(dialogue.finish().conversations.empty());
 }

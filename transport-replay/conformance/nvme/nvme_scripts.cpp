@@ -397,6 +397,9 @@ script::Script sign_of_life(const Names& names) {
     };
     refuses(kInvalidParameters, "the target answers Connect Invalid Parameters: it has no such subsystem (--nqn), or not for this host (--host-nqn)");
     refuses(kInvalidHost, "the target answers Connect Invalid Host: it does not take this host (--host-nqn)");
+    text.open("if $status / 2 % 2048 == 0 && $brought == 0");
+    text.line("fail \"it says that a Connect succeeds without READing its data: it is no NVMe over RDMA target\"");
+    text.close();
     text.open("if $status / 2 % 2048 == 0 && $result / 0x10000 % 0x10000 != 0");
     text.line("fail \"the target wants hosts to authenticate themselves, which cannot be done here\"");
     text.close();

@@ -8,7 +8,7 @@ namespace qps::transport::conformance::nvme {
 
 namespace {
 
-constexpr std::string_view kResponse = "result:=le64@0 cid:=le16@12 status:=le16@14 last:=psn";
+constexpr std::string_view kResponse = "len=16 result:=le64@0 cid:=le16@12 status:=le16@14 last:=psn";
 
 }  // namespace
 
