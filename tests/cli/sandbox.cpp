@@ -52,7 +52,7 @@ TEST_CASE("what reads captures is what enters the sandbox") {
     for (const std::string& command : all_commands()) {
         const std::string help = qpscope({command, "--help"}).out;
         // Everything that reads captures, or parts of their analysis, and sends nothing.
-        const bool reads = help.find("--link-speed") != std::string::npos || help.find("analyze --part wrote") != std::string::npos;
+        const bool reads = help.find("--roce-port") != std::string::npos || help.find("analyze --part wrote") != std::string::npos;
         CHECK((std::ranges::find(commands, command) != commands.end()) == reads);
     }
     CHECK(commands.size() >= 13);
