@@ -54,6 +54,7 @@ public:
 
     void see(const SuiteEvent& event) {
         if (event.kind == SuiteEventKind::died) died_ = true;
+        if (options_.conform.nvme && event.kind == SuiteEventKind::given_up && event.script == nullptr) return;  // words_on_silence() say it
         if (event.outcome != nullptr && !options_.check.evidence.empty() && !event.outcome->frames.empty())
             for (const std::string& id : event.script->checks) keep(id, event);
         if (!options_.quiet) say("{}\n", line_of(event));
@@ -186,6 +187,10 @@ ExitCode run_suite(const Options& options) {
         settings.suite.belongs = is_of_storage;
         settings.suite.sign_of_life = &life;
     }
+    const std::vector<const CheckRow*>& only = settings.suite.only;
+    if (!options.check.only.empty() && std::ranges::none_of(only, [&](const CheckRow* check) { return settings.suite.belongs(check->family); }))
+        return fail({ExitCode::usage, fmt::format("--only names no check of this suite: `qpscope conform {}--list` lists them",
+                                                  options.conform.nvme ? "--nvme ADDRESS " : "")});
     settings.suite.on_event = [&](const SuiteEvent& event) { watching.see(event); };
     auto made = make_suite_program(std::move(settings));
     if (!made) return fail({ExitCode::unreadable, made.error()});

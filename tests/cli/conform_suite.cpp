@@ -249,6 +249,29 @@ TEST_CASE("conform --nvme where nobody answers, or no target: one sentence, no v
     CHECK_THAT(silent.err, Contains(fmt::format("qpscope: {}, port 4420, cannot be tested as an NVMe over RDMA target: ", device)));
 }
 
+TEST_CASE("conform --nvme against a peer that sends everything back: one sentence, no verdict") {
+    const std::string device = loopback(1);
+    std::thread echo([&] { static_cast<void>(qpscope({"peer", "--via", "udp", "-a", device, "-p", port(), "--for", "4s", "-q", "echo"})); });
+    usleep(500'000);  // it has to listen
+    const Ending ending = qpscope({"conform", "--nvme", device, "--port", port(), "--via", "udp", "-a", loopback(2), "--only", "NVME-54"});
+    echo.join();
+    CHECK(ending.code == kUnreadable);
+    CHECK(ending.out.empty());
+    CHECK(ending.err == fmt::format("qpscope: {}, port {}, cannot be tested as an NVMe over RDMA target: what it answers to a Connect is no "
+                                    "response capsule, which has 16 bytes\n",
+                                    device, port()));
+}
+
+TEST_CASE("conform: checks that are not of the suite are a mistake, not a pass") {
+    for (const std::vector<std::string>& words : {std::vector<std::string>{"conform", "--nvme", loopback(1), "--only", "RSP-02"},
+                                                  std::vector<std::string>{"conform", "--dut", loopback(1), "--only", "NVME-54"}}) {
+        const Ending ending = qpscope(words);
+        INFO(ending.err);
+        CHECK(ending.code == kUsage);
+        CHECK_THAT(ending.err, Contains("--only names no check of this suite"));
+    }
+}
+
 TEST_CASE("check says where the capture decides none of the chosen checks") {
     const auto judged = [](const char* only) { return qpscope({"check", "--only", only, sample("write_8k")}); };
     for (const char* only : {"MPA", "MPA-18", "RSP-05"}) {

@@ -388,7 +388,9 @@ script::Script sign_of_life(const Names& names) {
     text.may_come();
     text.send(capsule(Connect{}));
     text.reads_or_answers(connect_data(names.subsystem, names.host),
-                          {.others = {{"< a any opcode=RC_ACKNOWLEDGE", "fail \"it does not take a Connect of NVMe\""},
+                          {.others = {{"< a any opcode=RC_SEND_ONLY|RC_SEND_ONLY_WITH_INVALIDATE",
+                                       "fail \"what it answers to a Connect is no response capsule, which has 16 bytes\""},
+                                      {"< a any opcode=RC_ACKNOWLEDGE", "fail \"it does not take a Connect of NVMe\""},
                                       {"< a nothing for $patience", "fail \"it does not answer a Connect of NVMe\""}}});
     const auto refuses = [&](unsigned status, std::string_view why) {
         text.open(fmt::format("if $status / 2 % 2048 == {}", status));
