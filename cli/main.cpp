@@ -393,7 +393,8 @@ void add_command(CLI::App& app, const Command& command, Options& options, const 
             ->expected(kBothEnds)
             ->allow_extra_args(false)
             ->excludes(sub->get_option("--dot"))
-            ->check(CLI::Range(1, 0xbfff).description({}));  // a LID of one port (4.1.3)
+            ->check(CLI::Range(1, 0xbfff).description({}))  // a LID of one port (4.1.3)
+            ->option_text("LID LID");                       // without its count behind
         add_fail_on(*sub, options);
     }
     if (command.takes.tables) {

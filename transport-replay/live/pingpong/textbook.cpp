@@ -80,7 +80,7 @@ std::string figure_of(const PingpongRow& row) { return row.poured ? rate_text(ro
 std::string sentence_of(const TextbookComparison& comparison, std::span<const PingpongRow> rows) {
     const PingpongRow& faster = rows[comparison.faster];
     const PingpongRow& slower = rows[comparison.slower];
-    return fmt::format("{} was not slower than {} here: {} and {}", kPingpongModes[slower.mode].name, kPingpongModes[faster.mode].name,
+    return fmt::format("{} was faster than {} here: {} and {}", kPingpongModes[slower.mode].name, kPingpongModes[faster.mode].name,
                        figure_of(slower), figure_of(faster));
 }
 

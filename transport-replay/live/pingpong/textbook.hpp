@@ -64,7 +64,7 @@ struct TextbookComparison {
 [[nodiscard]] double ratio_of(const TextbookComparison& comparison, std::span<const PingpongRow> rows);
 // "21.1 us": the median, or "3.2 Gbit/s" of a row that pours.
 [[nodiscard]] std::string figure_of(const PingpongRow& row);
-// "send-notify was not slower than send-poll here: 21.1 us and 22.4 us", of one that does not hold.
+// "send-notify was faster than send-poll here: 21.1 us and 22.4 us", of one that does not hold.
 [[nodiscard]] std::string sentence_of(const TextbookComparison& comparison, std::span<const PingpongRow> rows);
 
 }  // namespace qps::transport::live

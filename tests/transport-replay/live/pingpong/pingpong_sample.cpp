@@ -187,7 +187,7 @@ TEST_CASE("textbooks: a sentence with both figures") {
     const std::vector<PingpongRow> rows{measured("send-poll", 22), measured("send-notify", 20), measured("tcp-poll", 40)};
     const auto all = compared_with_textbooks(rows);
     REQUIRE(all.size() == 2);
-    CHECK(sentence_of(all[0], rows) == "send-notify was not slower than send-poll here: 20 us and 22 us");
+    CHECK(sentence_of(all[0], rows) == "send-notify was faster than send-poll here: 20 us and 22 us");
     CHECK(all[1].verdict == TextbookVerdict::holds);
     CHECK(ratio_of(all[0], rows) == Approx(20.0 / 22));
     CHECK(ratio_of(all[1], rows) == Approx(40.0 / 22));
@@ -197,7 +197,7 @@ TEST_CASE("textbooks: a sentence with both figures") {
     const auto poured = compared_with_textbooks(streams);
     REQUIRE(poured.size() == 1);
     CHECK(poured[0].verdict == TextbookVerdict::fails);
-    CHECK(sentence_of(poured[0], streams) == "tcp-stream was not slower than write-stream here: 512 Mbit/s and 256 Mbit/s");
+    CHECK(sentence_of(poured[0], streams) == "tcp-stream was faster than write-stream here: 512 Mbit/s and 256 Mbit/s");
 }
 
 TEST_CASE("textbooks: each rule is about two modes of one kind") {
