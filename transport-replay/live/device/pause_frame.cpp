@@ -14,7 +14,7 @@ constexpr std::size_t kPauseEnd = kParameters + 2;            // one timer
 constexpr std::size_t kVector = kParameters, kTimers = kVector + 2;
 constexpr std::size_t kPfcEnd = kTimers + 2 * kPriorities;
 constexpr std::size_t kMacBits = 48;
-constexpr std::uint16_t kMacControl = 0x8808, kPauseOpcode = 0x0001, kPfcOpcode = 0x0101;
+constexpr std::uint16_t kPauseOpcode = 0x0001, kPfcOpcode = 0x0101;
 
 std::uint64_t mac_at(Bytes frame, std::size_t at) { return read_bits(frame, at * 8, kMacBits); }
 

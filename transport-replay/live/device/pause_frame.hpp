@@ -18,6 +18,7 @@ namespace qps::transport::live {
 
 inline constexpr std::size_t kPriorities = 8;
 inline constexpr std::uint64_t kPauseGroup = 0x0180'c200'0001;  // the MAC address of both, which bridges do not forward
+inline constexpr std::uint16_t kMacControl = 0x8808;            // their Ethertype
 inline constexpr std::size_t kPauseFrameBytes = 60;             // what is written: the shortest frame
 
 struct PauseDemand {
@@ -33,7 +34,6 @@ enum class NoPause : std::uint8_t { other_address, other_opcode, cut, from_us };
 
 [[nodiscard]] inline bool is_mac_control(dissect::Bytes frame) {
     constexpr std::size_t kAt = 12;
-    constexpr std::uint16_t kMacControl = 0x8808;
     return frame.size() >= kAt + 2 && dissect::read_be<std::uint16_t>(frame, kAt) == kMacControl;
 }
 
