@@ -389,12 +389,11 @@ void add_command(CLI::App& app, const Command& command, Options& options, const 
         sub->add_flag("--dot", options.dot, "Print nodes and links as a Graphviz graph")->excludes(sub->get_option("--format"));
         constexpr int kBothEnds = 2;
         sub->add_option("--route", options.route, "Print the way from a LID to a LID by the forwarding tables")
-            ->type_name("LID LID")
             ->expected(kBothEnds)
             ->allow_extra_args(false)
             ->excludes(sub->get_option("--dot"))
-            ->check(CLI::Range(1, 0xbfff).description({}))  // a LID of one port (4.1.3)
-            ->option_text("LID LID");                       // without its count behind
+            ->option_text("LID LID")
+            ->check(CLI::Range(1, 0xbfff).description({}));  // a LID of one port (4.1.3)
         add_fail_on(*sub, options);
     }
     if (command.takes.tables) {
