@@ -1,4 +1,5 @@
 #include <dissect/build_fill.hpp>
+#include <dissect/ethertypes.hpp>
 #include <dissect/headers/infiniband.hpp>
 #include <dissect/headers/segment_routing.hpp>
 #include <dissect/icrc.hpp>
@@ -22,9 +23,15 @@ struct NextProtocol {
 };
 
 constexpr std::array kEtherTypeOf{
-    NextProtocol{LayerKind::vlan, 0x8100},    NextProtocol{LayerKind::ipv4, 0x0800},     NextProtocol{LayerKind::ipv6, 0x86dd},
-    NextProtocol{LayerKind::mpls, 0x8847},    NextProtocol{LayerKind::grh, 0x8915},      NextProtocol{LayerKind::mac_control, 0x8808},
-    NextProtocol{LayerKind::arp, 0x0806},     NextProtocol{LayerKind::ethernet, 0x6558}, NextProtocol{LayerKind::erspan2, 0x88be},
+    NextProtocol{LayerKind::vlan, ethertype::customer_tag},
+    NextProtocol{LayerKind::ipv4, ethertype::ipv4},
+    NextProtocol{LayerKind::ipv6, ethertype::ipv6},
+    NextProtocol{LayerKind::mpls, ethertype::mpls},
+    NextProtocol{LayerKind::grh, ethertype::roce1},
+    NextProtocol{LayerKind::mac_control, ethertype::mac_control},
+    NextProtocol{LayerKind::arp, ethertype::arp},
+    NextProtocol{LayerKind::ethernet, ethertype::bridged},
+    NextProtocol{LayerKind::erspan2, 0x88be},
     NextProtocol{LayerKind::erspan3, 0x22eb},
 };
 constexpr std::array kIpProtocolOf{
@@ -58,9 +65,7 @@ std::uint64_t ether_type_of(LayerKind kind) {
     return protocol_of(kEtherTypeOf, kind);
 }
 
-std::uint64_t udp_port_of(LayerKind kind) {
-    return is_of(kind, LayerFamily::ultra_ethernet) ? kUltraPort : protocol_of(kUdpPortOf, kind);
-}
+std::uint64_t udp_port_of(LayerKind kind) { return is_of(kind, LayerFamily::ultra_ethernet) ? kUltraPort : protocol_of(kUdpPortOf, kind); }
 
 bool is_gre_option(LayerKind kind) {
     return kind == LayerKind::gre_checksum || kind == LayerKind::gre_key || kind == LayerKind::gre_sequence;
@@ -126,9 +131,7 @@ private:
             case LayerKind::ipv6_routing: return fill_extension(placed, "ipv6.routing.nxt", "ipv6.routing.len", next);
             case LayerKind::ipv6_destination: return fill_extension(placed, "ipv6.dstopts.nxt", "ipv6.dstopts.len", next);
             case LayerKind::ipv6_fragment: return fill(placed, "ipv6.fraghdr.nxt", protocol_of(kIpProtocolOf, next, kNoNext));
-            case LayerKind::udp:
-                fill(placed, "udp.dstport", udp_port_of(next));
-                return fill(placed, "udp.length", rest(placed));
+            case LayerKind::udp: fill(placed, "udp.dstport", udp_port_of(next)); return fill(placed, "udp.length", rest(placed));
             case LayerKind::tcp: return fill(placed, "tcp.hdr_len", placed.length);
             case LayerKind::vxlan: return fill(placed, "vxlan.flag_i", 1);
             case LayerKind::geneve:

@@ -1,4 +1,5 @@
 // The walk over link layers: Ethernet, VLAN, MAC control, MPLS, ERF.
+#include <dissect/ethertypes.hpp>
 #include <dissect/headers/infiniband_link.hpp>
 #include <dissect/lldp/lldp.hpp>
 #include <dissect/omni_path/omni_path.hpp>
@@ -40,21 +41,21 @@ void walk_ethernet(Walk& walk) {
     if (!header.empty()) walk_type_or_length(walk, read_be<std::uint16_t>(header, 12));
 }
 
-void walk_ethertype(Walk& walk, std::uint16_t ethertype) {
-    switch (ethertype) {
-        case 0x0800: return walk_ipv4(walk);
-        case 0x86dd: return walk_ipv6(walk);
-        case 0x8915: return walk_roce1(walk);
-        case 0x8100:
-        case 0x88a8:
-        case 0x9100: return walk_vlan(walk);
-        case 0x8847:
-        case 0x8848: return walk_mpls(walk);
-        case 0x8808: return walk_mac_control(walk);
-        case 0x88cc: return walk_lldp(walk);
-        case 0x22e7: return walk_cnm(walk);
-        case 0x6558: return walk_ethernet(walk);
-        case 0x0806:
+void walk_ethertype(Walk& walk, std::uint16_t type) {
+    switch (type) {
+        case ethertype::ipv4: return walk_ipv4(walk);
+        case ethertype::ipv6: return walk_ipv6(walk);
+        case ethertype::roce1: return walk_roce1(walk);
+        case ethertype::customer_tag:
+        case ethertype::service_tag:
+        case ethertype::old_service_tag: return walk_vlan(walk);
+        case ethertype::mpls:
+        case ethertype::mpls_upstream: return walk_mpls(walk);
+        case ethertype::mac_control: return walk_mac_control(walk);
+        case ethertype::lldp: return walk_lldp(walk);
+        case ethertype::cnm: return walk_cnm(walk);
+        case ethertype::bridged: return walk_ethernet(walk);
+        case ethertype::arp:
             if (walk.left() >= kArpLength) {
                 static_cast<void>(enter(walk, LayerKind::arp, kArpLength));
                 return;

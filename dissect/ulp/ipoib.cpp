@@ -1,8 +1,9 @@
 // The walk over IPoIB: its header, then whatever carries that type elsewhere too.
 //
 // What an attacker could feed: RoCE in UDP in IPoIB. Its layers are shown, but what the packet says of its own transport stays.
-#include <dissect/ulp/ipoib.hpp>
+#include <dissect/ethertypes.hpp>
 #include <dissect/opcode.hpp>
+#include <dissect/ulp/ipoib.hpp>
 #include <dissect/ulp/ulp.hpp>
 #include <dissect/ulp/walks.hpp>
 
@@ -40,9 +41,9 @@ bool is_ipoib(Bytes message, std::uint64_t length) {
     if (message.size() < kIpoibHeader || length < kIpoibHeader || read_be<std::uint16_t>(message, 2) != 0) return false;
     const Bytes inside = slice(message, kIpoibHeader);
     switch (read_be<std::uint16_t>(message, 0)) {
-        case kTypeIpv4: return is_ipv4(inside, length - kIpoibHeader);
-        case kTypeIpv6: return is_ipv6(inside, length - kIpoibHeader);
-        case kTypeArp: return is_arp(inside);
+        case ethertype::ipv4: return is_ipv4(inside, length - kIpoibHeader);
+        case ethertype::ipv6: return is_ipv6(inside, length - kIpoibHeader);
+        case ethertype::arp: return is_arp(inside);
         default: return false;
     }
 }
@@ -53,7 +54,7 @@ void walk_ipoib(Walk& walk, const UlpHint&) {
     const Bytes header = enter(walk, kind::ipoib_header, kIpoibHeader);
     if (header.empty()) return;
     const auto type = read_be<std::uint16_t>(header, 0);
-    if (type == kTypeArp && is_arp(walk.header())) {
+    if (type == ethertype::arp && is_arp(walk.header())) {
         static_cast<void>(enter(walk, kind::ipoib_arp, kIpoibArp));
         return add_data(walk);
     }

@@ -55,7 +55,6 @@ inline constexpr std::array kIpoibHeaders{
     Header{kind::ipoib_connect, "rdma.ipoib.connect", "IP over InfiniBand, connected mode", kIpoibConnect, kIpoibConnectFields},
 };
 
-inline constexpr std::uint16_t kTypeIpv4 = 0x0800, kTypeArp = 0x0806, kTypeIpv6 = 0x86dd;
 // The hardware type of InfiniBand.
 inline constexpr std::uint16_t kArpInfiniband = 32;
 

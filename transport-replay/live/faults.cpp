@@ -1,5 +1,6 @@
-#include <transport-replay/live/faults.hpp>
+#include <dissect/ethertypes.hpp>
 #include <transport-replay/evidence/internet_checksum.hpp>
+#include <transport-replay/live/faults.hpp>
 
 namespace qps::transport {
 
@@ -9,7 +10,6 @@ namespace {
 
 constexpr std::size_t kEtherTypeOffset = 12, kTagLength = 4;
 constexpr int kMaxTags = 2;  // 802.1ad
-constexpr std::uint16_t kIpv4 = 0x0800, kIpv6 = 0x86dd, kTag = 0x8100, kServiceTag = 0x88a8;
 constexpr std::uint64_t kCongestionExperienced = 3;
 
 }  // namespace
@@ -48,14 +48,13 @@ void Dispositions::meet_exactly(End from, const PacketIdentity& packet, Disposit
 bool mark_congestion(MutableBytes frame) {
     std::size_t type_at = kEtherTypeOffset;
     auto type = read_be<std::uint16_t>(frame, type_at);
-    for (int tags = 0; tags < kMaxTags && (type == kTag || type == kServiceTag); ++tags)
-        type = read_be<std::uint16_t>(frame, type_at += kTagLength);
-    if (type != kIpv4 && type != kIpv6) return false;
+    for (int tags = 0; tags < kMaxTags && ethertype::is_tag(type); ++tags) type = read_be<std::uint16_t>(frame, type_at += kTagLength);
+    if (type != ethertype::ipv4 && type != ethertype::ipv6) return false;
     const std::size_t network = type_at + 2;
-    const std::size_t bit = network * 8 + (type == kIpv4 ? 14 : 10);
+    const std::size_t bit = network * 8 + (type == ethertype::ipv4 ? 14 : 10);
     if (read_bits(frame, bit, 2) == 0) return false;
     write_bits(frame, bit, 2, kCongestionExperienced);
-    if (type == kIpv6) return true;
+    if (type == ethertype::ipv6) return true;
     seal_ipv4_header(frame.subspan(network));
     return true;
 }

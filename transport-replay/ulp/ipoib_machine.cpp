@@ -1,3 +1,4 @@
+#include <dissect/ethertypes.hpp>
 #include <dissect/headers/internet.hpp>
 #include <dissect/ulp/ipoib.hpp>
 #include <transport-replay/ulp/ipoib_machine.hpp>
@@ -131,7 +132,7 @@ Understood IpoibMachine::message(const UlpMessage& message, UlpSession& session)
     if (!is_ipoib(message.bytes, message.length)) return {};
     const auto type = read_be<std::uint16_t>(message.bytes, 0);
     const Bytes behind = slice(message.bytes, kIpoibHeader);
-    const Inside inside = type == kTypeArp ? of_arp(behind) : of_ip(behind, type == kTypeIpv6);
+    const Inside inside = type == ethertype::arp ? of_arp(behind) : of_ip(behind, type == ethertype::ipv6);
     if (inside.answer) {
         const bool found = session.end(other(message.from), inside.tag, OperationOutcome::done, 0, message);
         return {.understood = true,

@@ -1,3 +1,4 @@
+#include <dissect/ethertypes.hpp>
 #include <transport-replay/live/device/datagram_headers.hpp>
 
 #include <algorithm>
@@ -8,7 +9,6 @@ using namespace dissect;
 
 namespace {
 
-constexpr std::uint16_t kIpv4 = 0x0800, kIpv6 = 0x86dd, kCustomerTag = 0x8100, kServiceTag = 0x88a8;
 constexpr std::uint8_t kUdp = 17;
 constexpr std::uint16_t kDontFragment = 0x4000, kFragment = 0x3fff;  // "more fragments" and the offset
 
@@ -28,11 +28,11 @@ void copy_address(const SocketAddress& from, MutableBytes to) {
 std::optional<CarriedDatagram> datagram_in(Bytes frame) {
     std::size_t type_at = 12;
     auto type = read_be<std::uint16_t>(frame, type_at);
-    for (int tags = 0; tags < 2 && (type == kCustomerTag || type == kServiceTag); ++tags) type = read_be<std::uint16_t>(frame, type_at += 4);
-    if (type != kIpv4 && type != kIpv6) return std::nullopt;
+    for (int tags = 0; tags < 2 && ethertype::is_tag(type); ++tags) type = read_be<std::uint16_t>(frame, type_at += 4);
+    if (type != ethertype::ipv4 && type != ethertype::ipv6) return std::nullopt;
     CarriedDatagram found;
     SocketEnds& ends = found.ends;
-    ends.ipv6 = type == kIpv6;
+    ends.ipv6 = type == ethertype::ipv6;
     found.ip = type_at + 2;
     const Bytes ip = slice(frame, found.ip);
     const std::size_t header = ip_header(ends.ipv6), address = ends.ipv6 ? 16 : 4;
@@ -59,7 +59,7 @@ void write_headers(const SocketEnds& ends, MutableBytes frame) {
     std::ranges::fill(frame.first(headers_before_payload(ends.ipv6)), std::byte{0});
     put(frame, 0, mac_for(ends.destination), 6);
     put(frame, 6, mac_for(ends.source), 6);
-    put(frame, 12, ends.ipv6 ? kIpv6 : kIpv4, 2);
+    put(frame, 12, ends.ipv6 ? ethertype::ipv6 : ethertype::ipv4, 2);
     const MutableBytes ip = frame.subspan(14);
     if (ends.ipv6) {
         put(ip, 0, 0x6000'0000U | std::uint32_t{ends.traffic_class} << 20, 4);

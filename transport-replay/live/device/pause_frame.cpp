@@ -1,3 +1,4 @@
+#include <dissect/ethertypes.hpp>
 #include <transport-replay/live/device/pause_frame.hpp>
 
 #include <algorithm>
@@ -10,7 +11,7 @@ namespace {
 
 // Bytes of a frame: addresses, type, opcode, what the opcode has.
 constexpr std::size_t kSource = 6, kType = 12, kOpcode = 14, kParameters = 16;
-constexpr std::size_t kPauseEnd = kParameters + 2;            // one timer
+constexpr std::size_t kPauseEnd = kParameters + 2;  // one timer
 constexpr std::size_t kVector = kParameters, kTimers = kVector + 2;
 constexpr std::size_t kPfcEnd = kTimers + 2 * kPriorities;
 constexpr std::size_t kMacBits = 48;
@@ -46,7 +47,7 @@ void write_pause(const PauseDemand& demand, MutableBytes into) {
     std::ranges::fill(frame, std::byte{0});
     write_bits(frame, 0, kMacBits, kPauseGroup);
     write_bits(frame, kSource * 8, kMacBits, demand.source);
-    write_bits(frame, kType * 8, 16, kMacControl);
+    write_bits(frame, kType * 8, 16, ethertype::mac_control);
     write_bits(frame, kOpcode * 8, 16, demand.whole_link ? kPauseOpcode : kPfcOpcode);
     if (demand.whole_link) return write_bits(frame, kParameters * 8, 16, demand.quanta[0]);
     write_bits(frame, kVector * 8, 16, demand.priorities);
@@ -55,17 +56,16 @@ void write_pause(const PauseDemand& demand, MutableBytes into) {
 }
 
 std::optional<std::uint8_t> priority_of(Bytes frame) {
-    constexpr std::uint16_t kTag = 0x8100, kServiceTag = 0x88a8, kIpv4 = 0x0800, kIpv6 = 0x86dd, kRoceV1 = 0x8915;
     constexpr std::size_t kBehind = 14;
     if (frame.size() < kBehind + 2) return 0;
     const auto bits = [&](std::size_t from) { return static_cast<std::uint8_t>(read_bits(frame, from, 3)); };
     switch (read_be<std::uint16_t>(frame, kType)) {
-        case kMacControl: return std::nullopt;
-        case kTag:
-        case kServiceTag: return bits(kBehind * 8);
-        case kIpv4: return bits((kBehind + 1) * 8);  // the second byte: DSCP and ECN
-        case kIpv6:
-        case kRoceV1: return bits(kBehind * 8 + 4);  // behind the version: traffic class, of the GRH as of IPv6
+        case ethertype::mac_control: return std::nullopt;
+        case ethertype::customer_tag:
+        case ethertype::service_tag: return bits(kBehind * 8);
+        case ethertype::ipv4: return bits((kBehind + 1) * 8);  // the second byte: DSCP and ECN
+        case ethertype::ipv6:
+        case ethertype::roce1: return bits(kBehind * 8 + 4);  // behind the version: traffic class, of the GRH as of IPv6
         default: return 0;
     }
 }

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <dissect/bytes.hpp>
+#include <dissect/ethertypes.hpp>
 
 #include <array>
 #include <cstdint>
@@ -18,7 +19,6 @@ namespace qps::transport::live {
 
 inline constexpr std::size_t kPriorities = 8;
 inline constexpr std::uint64_t kPauseGroup = 0x0180'c200'0001;  // the MAC address of both, which bridges do not forward
-inline constexpr std::uint16_t kMacControl = 0x8808;            // their Ethertype
 inline constexpr std::size_t kPauseFrameBytes = 60;             // what is written: the shortest frame
 
 struct PauseDemand {
@@ -34,7 +34,7 @@ enum class NoPause : std::uint8_t { other_address, other_opcode, cut, from_us };
 
 [[nodiscard]] inline bool is_mac_control(dissect::Bytes frame) {
     constexpr std::size_t kAt = 12;
-    return frame.size() >= kAt + 2 && dissect::read_be<std::uint16_t>(frame, kAt) == kMacControl;
+    return frame.size() >= kAt + 2 && dissect::read_be<std::uint16_t>(frame, kAt) == dissect::ethertype::mac_control;
 }
 
 // Of a MAC control frame; `mac`: our address, which PAUSE may be sent to as well. Some devices hand back what we send: that stops nobody.

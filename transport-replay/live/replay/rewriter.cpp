@@ -1,3 +1,4 @@
+#include <dissect/ethertypes.hpp>
 #include <transport-replay/evidence/frame_sums.hpp>
 #include <transport-replay/live/replay/rewriter.hpp>
 
@@ -194,13 +195,13 @@ std::size_t Rewriter::apply(MutableBytes room, std::size_t length) {
 // The outermost tag: its number, or whether it is there at all. Its priority stays.
 std::size_t Rewriter::retag(MutableBytes room, std::size_t length) const {
     constexpr std::size_t kType = 12, kTag = 4, kNumber = 12;  // bytes before the type, of a tag; bits of its number
-    constexpr std::uint16_t kCustomer = 0x8100, kService = 0x88a8;
     if (length < kType + 2) return length;
     const auto type = read_be<std::uint16_t>(room, kType);
-    const bool tagged = (type == kCustomer || type == kService) && length >= kType + kTag + 2;
+    const bool tagged = ethertype::is_tag(type) && length >= kType + kTag + 2;
     const std::uint64_t number = tagged ? read_be<std::uint16_t>(room, kType + 2) & 0xfffU : kNoTag;
-    const auto rule =
-        std::ranges::find_if(rules_, [&](const RewriteRule& each) { return each.subject == Subject::vlan && each.fits(Wide{0, number}); });
+    const auto rule = std::ranges::find_if(rules_, [&](const RewriteRule& each) {
+        return each.subject == Subject::vlan && each.fits(Wide{0, number});
+    });
     if (rule == rules_.end() || rule->to.low == number) return length;
     if (rule->to.low == kNoTag) {
         std::memmove(room.data() + kType, room.data() + kType + kTag, length - kType - kTag);
@@ -209,7 +210,7 @@ std::size_t Rewriter::retag(MutableBytes room, std::size_t length) const {
     if (!tagged) {
         if (room.size() < length + kTag) return 0;
         std::memmove(room.data() + kType + kTag, room.data() + kType, length - kType);
-        write_bits(room, kType * 8, 32, std::uint32_t{kCustomer} << 16);
+        write_bits(room, kType * 8, 32, std::uint32_t{ethertype::customer_tag} << 16);
         length += kTag;
     }
     write_bits(room, (kType + 2) * 8 + 4, kNumber, rule->to.low);
