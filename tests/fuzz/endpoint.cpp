@@ -61,6 +61,7 @@ private:
     };
     void hear(Bytes frame);
     void open(QpType type);
+    void open_shared();
     void listen_and_serve();
     void take_completions();
     void post_receive(Queue& queue);
@@ -83,6 +84,8 @@ private:
     verbs::Window window_{};
     Rkey fast_key_{};  // of the last registration posted
     Cq cq_{};
+    Xrcd xrcd_{};
+    XrcSrq srq_{};
     std::vector<Queue> queues_;
     std::size_t heard_ = 0;
 };
@@ -107,13 +110,24 @@ World::World(std::uint8_t settings) : endpoint_(tests::HubDevice(hub_, std::to_u
     cq_ = *adapter.create_cq(1 << 14);
     demand(endpoint_.connections().listen(PortSpace::tcp, kPort).has_value());
     demand(endpoint_.connections().listen(PortSpace::udp, kPort).has_value());
-    for (const QpType type : {QpType::rc, QpType::uc, QpType::ud}) open(type);
+    open_shared();
+    for (const QpType type : {QpType::rc, QpType::uc, QpType::ud, QpType::xrc_send, QpType::xrc_recv}) open(type);
+}
+
+// What the XRC target serves.
+void World::open_shared() {
+    Adapter& adapter = endpoint_.adapter();
+    xrcd_ = *adapter.open_xrcd();
+    srq_ = *adapter.create_xrc_srq(pd_, xrcd_, cq_, 64);
+    const Sge piece{.address = receive_mr_.address, .length = 600, .lkey = receive_mr_.lkey};
+    for (int i = 0; i < 8; ++i) demand(adapter.post_srq_recv(srq_.handle, {.wr_id = 8, .sg_list = {&piece, 1}}).has_value());
 }
 
 // Connected by hand to a peer that is the input.
 void World::open(QpType type) {
     Adapter& adapter = endpoint_.adapter();
-    Queue& queue = queues_.emplace_back(Queue{.qp = *adapter.create_qp({.pd = pd_, .send_cq = cq_, .recv_cq = cq_, .qp_type = type})});
+    Queue& queue =
+        queues_.emplace_back(Queue{.qp = *adapter.create_qp({.pd = pd_, .send_cq = cq_, .recv_cq = cq_, .xrcd = xrcd_, .qp_type = type})});
     if (type == QpType::ud) {
         demand(endpoint_.connections().activate_datagrams(queue.qp, kKey).has_value());
     } else {
@@ -123,11 +137,13 @@ void World::open(QpType type) {
                    .dest_qp_num = kPeerQp,
                    .rq_psn = Psn{100}};
         QpAttr rts{.qp_state = QpState::rts, .sq_psn = Psn{500}};
-        if (type == QpType::rc) {
+        if (type == QpType::rc || type == QpType::xrc_recv) {
             rtr.max_dest_rd_atomic = 4;
             rtr.min_rnr_timer = 12;
+        }
+        if (type == QpType::rc || is_xrc(type)) rts.timeout = 10;
+        if (type == QpType::rc || type == QpType::xrc_send) {
             rts.max_rd_atomic = 4;
-            rts.timeout = 10;
             rts.retry_cnt = rts.rnr_retry = 3;
         }
         demand(adapter.modify_qp(queue.qp, {.qp_state = QpState::init, .pkey = Pkey{0xffff}, .access = kEveryAccess}).has_value());
@@ -168,11 +184,12 @@ void World::hear(Bytes bytes) {
 
 // One of what a peer says, with the numbers that are right now; every further byte of the input may make one wrong.
 TransportPacket World::template_of(std::uint8_t which, const Queue& to, Bytewise& input) {
-    constexpr std::array kOpcodes{Opcode{0x00}, Opcode{0x01}, Opcode{0x02}, Opcode{0x03}, Opcode{0x04}, Opcode{0x05}, Opcode{0x06},
-                                  Opcode{0x07}, Opcode{0x08}, Opcode{0x09}, Opcode{0x0a}, Opcode{0x0b}, Opcode{0x0c}, Opcode{0x0d},
-                                  Opcode{0x0e}, Opcode{0x0f}, Opcode{0x10}, Opcode{0x11}, Opcode{0x12}, Opcode{0x13}, Opcode{0x14},
-                                  Opcode{0x16}, Opcode{0x17}, Opcode{0x1c}, Opcode{0x1d}, Opcode{0x20}, Opcode{0x22}, Opcode{0x24},
-                                  Opcode{0x26}, Opcode{0x2a}, Opcode{0x64}, Opcode{0x81}};
+    constexpr std::array kOpcodes{
+        Opcode{0x00}, Opcode{0x01}, Opcode{0x02}, Opcode{0x03}, Opcode{0x04}, Opcode{0x05}, Opcode{0x06}, Opcode{0x07}, Opcode{0x08},
+        Opcode{0x09}, Opcode{0x0a}, Opcode{0x0b}, Opcode{0x0c}, Opcode{0x0d}, Opcode{0x0e}, Opcode{0x0f}, Opcode{0x10}, Opcode{0x11},
+        Opcode{0x12}, Opcode{0x13}, Opcode{0x14}, Opcode{0x16}, Opcode{0x17}, Opcode{0x1c}, Opcode{0x1d}, Opcode{0x20}, Opcode{0x22},
+        Opcode{0x24}, Opcode{0x26}, Opcode{0x2a}, Opcode{0x64}, Opcode{0x81}, Opcode{0xa0}, Opcode{0xa1}, Opcode{0xa2}, Opcode{0xa4},
+        Opcode{0xa6}, Opcode{0xa8}, Opcode{0xaa}, Opcode{0xac}, Opcode{0xb0}, Opcode{0xb1}, Opcode{0xb2}, Opcode{0xb3}};
     TransportPacket packet;
     packet.opcode = kOpcodes[which % kOpcodes.size()];
     packet.dest_qp = to.qp;
@@ -193,6 +210,7 @@ TransportPacket World::template_of(std::uint8_t which, const Queue& to, Bytewise
     packet.invalidate = next_rkey(window_.rkey);
     packet.datagram = Datagram{kKey, kPeerQp};
     packet.flush = Flush{};
+    packet.srq = Srqn{std::to_underlying(srq_.number) + ((place & 0x10) != 0 ? 1U : 0U)};
     packet.payload = Bytes(payload_).first(std::min<std::size_t>(length * 4U, 256));
     return packet;
 }
@@ -269,10 +287,14 @@ void World::work(Bytewise& input) {
     const std::uint8_t what = input.byte(), length = input.byte();
     Queue& queue = queues_[what % queues_.size()];
     const Sge piece{.address = mr_.address + 2048, .length = (what & 0x80) != 0 ? 8U : length * 5U, .lkey = mr_.lkey};
-    SendWr wr{.wr_id = 2, .sg_list = {&piece, 1}, .opcode = static_cast<WrOpcode>(input.byte() % kWrOpcodeNames.size()), .send_flags = {.signaled = true}};
+    SendWr wr{.wr_id = 2,
+              .sg_list = {&piece, 1},
+              .opcode = static_cast<WrOpcode>(input.byte() % kWrOpcodeNames.size()),
+              .send_flags = {.signaled = true}};
     wr.remote = {0x1000, Rkey{0x77}};
     wr.ud = {.ah = handle_to(kPeer), .remote_qpn = kPeerQp, .remote_qkey = kKey};
     wr.flush = {.length = 8, .global_visibility = true};
+    wr.remote_srq = Srqn{3};
     wr.invalidate_rkey = (what & 0x40) != 0 ? fast_key_ : next_rkey(window_.rkey);
     if (wr.opcode == WrOpcode::reg_mr) {
         wr.sg_list = {};

@@ -49,7 +49,8 @@ struct VerbsEnd {
           pd(*adapter.alloc_pd()),
           mr(*adapter.reg_mr(pd, memory, transport::verbs::kEveryAccess)),
           send_cq(*adapter.create_cq(depth)),
-          recv_cq(*adapter.create_cq(depth)) {}
+          recv_cq(*adapter.create_cq(depth)),
+          xrcd(*adapter.open_xrcd()) {}
 
     transport::verbs::Adapter adapter;
     std::vector<std::byte> memory;
@@ -57,9 +58,10 @@ struct VerbsEnd {
     transport::verbs::Mr mr;
     transport::verbs::Cq send_cq;
     transport::verbs::Cq recv_cq;
+    transport::verbs::Xrcd xrcd;
 
     [[nodiscard]] transport::verbs::QpInitAttr init(transport::verbs::QpType type = transport::verbs::QpType::rc) const {
-        return {.pd = pd, .send_cq = send_cq, .recv_cq = recv_cq, .qp_type = type};
+        return {.pd = pd, .send_cq = send_cq, .recv_cq = recv_cq, .xrcd = xrcd, .qp_type = type};
     }
     [[nodiscard]] transport::verbs::Sge piece(std::uint64_t offset, std::uint32_t length) const {
         return {.address = mr.address + offset, .length = length, .lkey = mr.lkey};
@@ -132,15 +134,15 @@ struct VerbsPair {
                    .path_mtu = transport::PathMtu::bytes_256,
                    .dest_qp_num = peer_qp,
                    .rq_psn = dissect::Psn(rq)};
-        if (type == QpType::rc) {
+        if (type == QpType::rc || type == QpType::xrc_recv) {
             rtr.max_dest_rd_atomic = 4;
             rtr.min_rnr_timer = more.min_rnr_timer.value_or(12);
         }
         static_cast<void>(end.adapter.modify_qp(qp, rtr));
         QpAttr rts{.qp_state = QpState::rts, .sq_psn = dissect::Psn(sq)};
-        if (type == QpType::rc) {
+        if (type == QpType::rc || is_xrc(type)) rts.timeout = 14;
+        if (type == QpType::rc || type == QpType::xrc_send) {
             rts.max_rd_atomic = 4;
-            rts.timeout = 14;
             rts.retry_cnt = more.retry_cnt.value_or(7);
             rts.rnr_retry = more.rnr_retry.value_or(7);
         }

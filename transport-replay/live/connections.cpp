@@ -16,7 +16,10 @@ constexpr std::uint16_t kFirstPort = 0xc000;  // IANA's dynamic ports (RFC 6335)
 std::uint32_t key_of(CmId id) { return static_cast<std::uint32_t>(id); }
 
 // The REQ names its transport; the queue pair must be of the same kind.
-CmTransport transport_of(verbs::QpType type) { return type == verbs::QpType::uc ? CmTransport::uc : CmTransport::rc; }
+CmTransport transport_of(verbs::QpType type) {
+    if (verbs::is_xrc(type)) return CmTransport::xrc;
+    return type == verbs::QpType::uc ? CmTransport::uc : CmTransport::rc;
+}
 
 }  // namespace
 
@@ -64,7 +67,11 @@ verbs::Result<void> Connections::to_init(Qpn qp, const ConnectOptions& options, 
 // INIT to RTR to RTS, with what both sides agreed upon.
 // A starting PSN says where the OTHER side is to begin (12.7.31): ours is what our responder expects.
 verbs::Result<void> Connections::program(const Ours& ours, const ConnectionParameters& parameters, Psn expected) {
-    const bool reliable = parameters.transport == CmTransport::rc;
+    const auto status = adapter_->query_qp(ours.qp);
+    if (!status) return std::unexpected(status.error());
+    const verbs::QpType type = status->init.qp_type;
+    if (transport_of(type) != parameters.transport) return std::unexpected(verbs::VerbsError::unsupported);
+    const bool reliable = type != verbs::QpType::uc;
     verbs::AddressHandle to = verbs::handle_to(parameters.path.remote);
     to.source = parameters.path.local;
     to.dscp = settings_.dscp;
@@ -76,11 +83,13 @@ verbs::Result<void> Connections::program(const Ours& ours, const ConnectionParam
                       .dest_qp_num = parameters.remote_qpn,
                       .rq_psn = expected};
     verbs::QpAttr rts{.qp_state = QpState::rts, .sq_psn = parameters.remote_psn};
-    if (reliable) {
+    if (reliable) rts.timeout = ours.options.ack_timeout.value_or(static_cast<std::uint8_t>(parameters.ack_timeout));
+    if (reliable && type != verbs::QpType::xrc_send) {
         rtr.max_dest_rd_atomic = std::min(parameters.responder_resources, verbs::kMaxRdAtomic);
         rtr.min_rnr_timer = ours.options.min_rnr_timer;
+    }
+    if (reliable && type != verbs::QpType::xrc_recv) {
         rts.max_rd_atomic = std::min(parameters.initiator_depth, verbs::kMaxRdAtomic);
-        rts.timeout = ours.options.ack_timeout.value_or(static_cast<std::uint8_t>(parameters.ack_timeout));
         rts.retry_cnt = parameters.retry_count;
         rts.rnr_retry = parameters.rnr_retry_count;
     }

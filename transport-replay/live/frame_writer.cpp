@@ -1,10 +1,10 @@
 #include <dissect/build.hpp>
 #include <dissect/headers/infiniband.hpp>
 #include <dissect/icrc.hpp>
+#include <transport-replay/evidence/internet_checksum.hpp>
 #include <transport-replay/live/device/device.hpp>
 #include <transport-replay/live/field_place.hpp>
 #include <transport-replay/live/frame_writer.hpp>
-#include <transport-replay/evidence/internet_checksum.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -223,7 +223,9 @@ void write_extended(Cursor& cursor, LayerKind kind, const TransportPacket& packe
             return put<place(kIethFields, "infiniband.ieth")>(cursor.take<kTransportLengths[std::to_underlying(LayerKind::ieth)]>(),
                                                               std::to_underlying(packet.invalidate.value_or(Rkey{})));
         case LayerKind::rdeth: cursor.take<kTransportLengths[std::to_underlying(LayerKind::rdeth)]>(); return;
-        case LayerKind::xrceth: cursor.take<kTransportLengths[std::to_underlying(LayerKind::xrceth)]>(); return;
+        case LayerKind::xrceth:
+            return put<place(kXrcethFields, "infiniband.xrceth.xrcsrq")>(
+                cursor.take<kTransportLengths[std::to_underlying(LayerKind::xrceth)]>(), std::to_underlying(packet.srq.value_or(Srqn{})));
         default: cursor.take<kTransportLengths[std::to_underlying(LayerKind::cnp_reserved)]>(); return;
     }
 }

@@ -54,7 +54,7 @@ constexpr auto kRequestCodes = [] {
 }();
 
 bool service_has(Service service, WorkKind kind) {
-    if (service == Service::rc) return true;
+    if (is_acknowledged(service)) return true;
     if (kind == WorkKind::send || kind == WorkKind::send_with_immediate) return service == Service::uc || service == Service::ud;
     return service == Service::uc && (verb_of(kind) == Verb::write || is_local(kind));
 }
@@ -194,7 +194,7 @@ std::optional<TransportPacket> Requester::poll(Instant now) {
         if (whole) ++awaited_;
         step_over_local();
     }
-    if (settings_.service == Service::rc) {
+    if (is_acknowledged(settings_.service)) {
         arm(now);
     } else {  // nothing comes back: what is sent is done
         if (ends) complete_front(CompletionStatus::success);
@@ -259,7 +259,7 @@ void Requester::flush_all() {
 // Every end of a message asks for an acknowledgment, so does every n-th packet, the one that fills the window, and the one
 // beyond the credits.
 bool Requester::wants_acknowledgment(const Work& work, Psn psn) {
-    if (settings_.service != Service::rc) return false;
+    if (!is_acknowledged(settings_.service)) return false;
     const bool ends = work.expects_response() || psn + 1 == work.end();
     const bool full = unacknowledged_.steps_to(psn) + 1 >= settings_.window;
     const bool probes = limited_ && work.takes_receive() && psn == work.first && Psn(limit_).before(Psn(work.sequence));
@@ -281,6 +281,7 @@ TransportPacket Requester::packet_at(const Work& work, Psn psn) {
     packet.pkey = settings_.pkey;
     packet.dest_qp = settings_.peer;
     packet.psn = psn;
+    packet.srq = request.srq;
     packet.datagram = settings_.datagram;
     if (request.datagram) {
         packet.dest_qp = request.datagram->qp;
@@ -310,7 +311,7 @@ Bytes Requester::payload_at(const Work& work, std::uint32_t skipped) {
 
 void Requester::arm(Instant now) {
     const auto timeout = ack_timeout_of(settings_.ack_timeout);
-    if (timeout && settings_.service == Service::rc) deadline_ = now + *timeout;
+    if (timeout && is_acknowledged(settings_.service)) deadline_ = now + *timeout;
 }
 
 void Requester::expire(Instant now) {

@@ -43,8 +43,9 @@ enum class WorkKind : std::uint8_t {
     register_region,
 };
 inline constexpr std::array<std::string_view, 13> kWorkKindNames{
-    "send",      "send_with_immediate", "send_with_invalidate", "write", "write_with_immediate", "read",
-    "fetch_add", "compare_swap",        "atomic_write",         "flush", "local_invalidate",     "bind_window", "register_region"};
+    "send",           "send_with_immediate", "send_with_invalidate", "write", "write_with_immediate", "read",
+    "fetch_add",      "compare_swap",        "atomic_write",         "flush", "local_invalidate",     "bind_window",
+    "register_region"};
 [[nodiscard]] constexpr bool is_atomic(WorkKind kind) { return kind == WorkKind::fetch_add || kind == WorkKind::compare_swap; }
 
 // Of UD: where one work request goes.
@@ -70,6 +71,7 @@ struct WorkRequest {
     std::uint32_t immediate = 0;
     dissect::Rkey invalidate{};              // of SEND with invalidate and local invalidate
     std::optional<MemoryWindow> window{};    // of bind_window
+    std::optional<Srqn> srq{};               // XRC: the peer's shared receive queue
     std::optional<DatagramPeer> datagram{};  // UD; nothing: the peer and key of the settings
     bool solicited = false;
     bool fence = false;     // waits for every READ, ATOMIC, ATOMIC WRITE and FLUSH before it
@@ -120,7 +122,7 @@ inline constexpr std::uint8_t kMaxRetries = 7;              // three bits
 inline constexpr std::int64_t kAckTimeoutUnit = 4096;       // nanoseconds: the timeout is this times 2^n
 
 struct RequesterSettings {
-    dissect::Service service = dissect::Service::rc;  // rc, uc or ud
+    dissect::Service service = dissect::Service::rc;  // rc, uc, ud or xrc
     dissect::Qpn peer{};
     dissect::Psn first;
     PathMtu mtu = PathMtu::bytes_1024;

@@ -25,7 +25,8 @@ std::uint32_t header_room(Service service) { return service == Service::ud ? kNe
 // Whether the request takes a posted receive: a SEND where it begins, a WRITE with immediate where it ends.
 bool takes_receive(const TransportPacket& request) {
     const OpcodeRow& row = info(request.opcode);
-    return (row.verb == Verb::send && row.begins_message()) || (row.verb == Verb::write && row.ends_message() && request.immediate.has_value());
+    return (row.verb == Verb::send && row.begins_message()) ||
+           (row.verb == Verb::write && row.ends_message() && request.immediate.has_value());
 }
 
 // And whether it is the one with which the receive is complete.
@@ -64,6 +65,7 @@ struct ResponderChecks {
         const OpcodeRow& row;
         const Memory& memory;
         const ReceiveQueue& receives;
+        bool named;
 
         // The receive that the message goes into: one it has taken, one that a message given up has left, or the next.
         [[nodiscard]] const PostedReceive* receive() const { return responder.receive_ ? &*responder.receive_ : receives.next(); }
@@ -80,7 +82,7 @@ struct ResponderChecks {
 
     static Verdict sequence_number(const Case& asked) {
         const Responder& responder = asked.responder;
-        if (responder.settings_.service != Service::rc) return std::nullopt;
+        if (!is_acknowledged(responder.settings_.service)) return std::nullopt;
         const std::int32_t ahead = asked.request.psn - responder.expected_;
         if (ahead == 0) return std::nullopt;
         if (ahead < 0) return ResponderVerdict::duplicate;
@@ -90,6 +92,13 @@ struct ResponderChecks {
     static Verdict opcode_sequence(const Case& asked) {
         if (step(kMessageMachine, asked.responder.current_.state, request_event(asked.request.opcode))) return std::nullopt;
         return ResponderVerdict::invalid_request;
+    }
+
+    // Of XRC: a shared receive queue that is there, the same for all of a message (A14: an invalid request otherwise).
+    static Verdict shared_receives(const Case& asked) {
+        if (asked.row.service != Service::xrc) return std::nullopt;
+        const bool same = asked.row.begins_message() || asked.request.srq == asked.responder.current_.srq;
+        return asked.named && same ? Verdict{} : ResponderVerdict::invalid_request;
     }
 
     static Verdict opcode_allowed(const Case& asked) {
@@ -166,8 +175,9 @@ struct ResponderChecks {
 namespace {
 
 constexpr std::array kChecks{
-    ResponderChecks::header,    ResponderChecks::sequence_number, ResponderChecks::opcode_sequence, ResponderChecks::opcode_allowed,
-    ResponderChecks::resources, ResponderChecks::length,          ResponderChecks::receive_usable,  ResponderChecks::remote_key,
+    ResponderChecks::header,         ResponderChecks::sequence_number, ResponderChecks::opcode_sequence,
+    ResponderChecks::opcode_allowed, ResponderChecks::shared_receives, ResponderChecks::resources,
+    ResponderChecks::length,         ResponderChecks::receive_usable,  ResponderChecks::remote_key,
 };
 
 }  // namespace
@@ -186,7 +196,7 @@ void Responder::move_to_error() { move(ResponderEvent::fatal); }
 
 void Responder::move(ResponderEvent event) { state_ = step(kResponderMachine, state_, event).value_or(state_); }
 
-ResponderActions Responder::process(const TransportPacket& request, Memory& memory, ReceiveQueue& receives) {
+ResponderActions Responder::process(const TransportPacket& request, Memory& memory, ReceiveQueue& receives, bool named) {
     ResponderActions actions;
     if (settings_.service == Service::uc && request.psn != expected_) {  // a gap discards the message it is in (9.8.2.2.2)
         current_ = {};
@@ -194,7 +204,7 @@ ResponderActions Responder::process(const TransportPacket& request, Memory& memo
     }
     count_credits(receives);
     actions.verdict = ResponderVerdict::accept;
-    const ResponderChecks::Case asked{*this, request, info(request.opcode), memory, receives};
+    const ResponderChecks::Case asked{*this, request, info(request.opcode), memory, receives, named};
     for (const auto check : kChecks) {
         const auto verdict = check(asked);
         if (!verdict) continue;
@@ -206,7 +216,7 @@ ResponderActions Responder::process(const TransportPacket& request, Memory& memo
     if (actions.verdict != ResponderVerdict::accept) refuse(request, actions.verdict);
     const bool fatal = state_ == ResponderState::error && actions.verdict != ResponderVerdict::dropped;
     if (fatal || actions.verdict == ResponderVerdict::remote_operational_error) fail_receive(request, receives, actions);
-    if (settings_.service != Service::rc && actions.verdict != ResponderVerdict::accept) actions.verdict = ResponderVerdict::dropped;
+    if (!is_acknowledged(settings_.service) && actions.verdict != ResponderVerdict::accept) actions.verdict = ResponderVerdict::dropped;
     return actions;
 }
 
@@ -227,7 +237,7 @@ std::optional<PostedReceive> Responder::release_receive() {
 
 // What a refusal means for the queue pair: a NAK and another state, or nothing.
 void Responder::refuse(const TransportPacket& request, ResponderVerdict verdict) {
-    if (settings_.service != Service::rc) {
+    if (!is_acknowledged(settings_.service)) {
         if (settings_.service == Service::uc) expected_ = request.psn + 1;
         current_ = {};
         return;
@@ -270,13 +280,13 @@ ResponderVerdict Responder::execute(const TransportPacket& request, Memory& memo
         if (completes_receive(request)) actions.received = received_by(request);
         current_ = {};
     }
-    if (settings_.service == Service::rc && !is_answered(row)) acknowledge(psn, request.ack_request);
+    if (is_acknowledged(settings_.service) && !is_answered(row)) acknowledge(psn, request.ack_request);
     return ResponderVerdict::accept;
 }
 
 void Responder::place_payload(const TransportPacket& request, Memory& memory) {
     const OpcodeRow& row = info(request.opcode);
-    if (row.begins_message()) current_ = {};
+    if (row.begins_message()) current_ = {.srq = request.srq};
     if (row.verb == Verb::send) {
         if (settings_.service == Service::ud) place_network_header(request);
         scatter(receive_->segments, current_.length, request.payload);
@@ -318,7 +328,7 @@ ReceivedMessage Responder::received_by(const TransportPacket& request) {
 
 void Responder::execute_read(const TransportPacket& request) {
     remember({.psn = request.psn, .packets = packets_of(request.access->length, settings_.mtu), .access = *request.access});
-    respond({.kind = JobKind::read, .psn = request.psn, .acknowledgment = positive(), .access = *request.access});
+    respond({.kind = JobKind::read, .psn = request.psn, .acknowledgment = positive(), .access = *request.access, .srq = request.srq});
 }
 
 void Responder::execute_atomic(const TransportPacket& request, Memory& memory) {

@@ -34,7 +34,7 @@ inline constexpr std::uint32_t kMaxDmaLength = 1U << 31;  // 9.7.4.1.6 (C9-93)
 inline constexpr std::uint8_t kMaxResources = 128;        // most READs and ATOMICs a device remembers; mlx5 offers 16, others up to 128
 
 struct ResponderSettings {
-    dissect::Service service = dissect::Service::rc;  // rc, uc or ud
+    dissect::Service service = dissect::Service::rc;  // rc, uc, ud or xrc
     dissect::Qpn peer{};                              // where responses go
     dissect::Psn expected;                            // first PSN
     PathMtu mtu = PathMtu::bytes_1024;
@@ -155,12 +155,18 @@ class Responder {
 public:
     explicit Responder(const ResponderSettings& settings);
 
-    // Judges and executes one request.
-    [[nodiscard]] ResponderActions process(const TransportPacket& request, Memory& memory, ReceiveQueue& receives);
+    // Judges and executes one request. Of XRC `memory` and `receives` are those of the shared receive queue that it names, or, in a
+    // message, that its first packet named (may_turn()); where it names none that the queue pair may serve, `named` is false.
+    [[nodiscard]] ResponderActions process(const TransportPacket& request, Memory& memory, ReceiveQueue& receives, bool named = true);
 
-    // The next response, or nothing. A READ whose region is gone meanwhile becomes a NAK (remote access error).
+    // The next response, or nothing, from the memory of due() where that says one. A READ whose region is gone meanwhile becomes a NAK
+    // (remote access error).
     [[nodiscard]] std::optional<TransportPacket> poll(const Memory& memory);
     [[nodiscard]] bool pending() const { return !responses_.empty(); }
+    // Of XRC: the shared receive queue that the request of the next response named.
+    [[nodiscard]] std::optional<Srqn> due() const { return responses_.empty() ? std::nullopt : responses_.front().srq; }
+    // Whether the next request may be for another shared receive queue: no message is under way, nor its receive taken.
+    [[nodiscard]] bool may_turn() const { return current_.state == MessageState::between && !receive_; }
 
     void move_to_error();
     // What may change while it runs: rights, RNR timer and resources are as in `settings` from now on, all else stays.
@@ -180,8 +186,9 @@ private:
 
     struct Current {  // the message being received
         MessageState state = MessageState::between;
-        std::uint32_t length = 0;  // received so far
-        RemoteAccess target;       // of a WRITE: what is left of it
+        std::uint32_t length = 0;   // received so far
+        RemoteAccess target;        // of a WRITE: what is left of it
+        std::optional<Srqn> srq{};  // XRC: what its first packet named
     };
     enum class JobKind : std::uint8_t { acknowledge, negative, read, atomic, done };  // done: ATOMIC WRITE and FLUSH
     struct Job {
@@ -192,6 +199,7 @@ private:
         RemoteAccess access{};       // what is left of a READ
         bool begun = false;          // READ: the first response is out
         std::uint64_t original = 0;  // ATOMIC
+        std::optional<Srqn> srq{};   // XRC: whose memory is READ
     };
     struct Resource {  // a request with a response of its own that may be asked for again
         dissect::Verb verb = dissect::Verb::read_request;
@@ -224,6 +232,7 @@ private:
     void forget_stale(const Memory& memory);
     [[nodiscard]] TransportPacket read_response(Job& job, const Memory& memory);
     void count_credits(const ReceiveQueue& receives);
+    [[nodiscard]] dissect::Opcode of_service(dissect::Opcode opcode) const;
     [[nodiscard]] Acknowledgment positive() const;
     [[nodiscard]] Acknowledgment nak(NakCode code) const;
     [[nodiscard]] Acknowledgment rnr_nak() const;

@@ -52,6 +52,7 @@ ResponderVerdict Responder::answer_again(const TransportPacket& request) {
         if (row.verb == Verb::read_request) {
             job.kind = JobKind::read;
             job.access = *request.access;
+            job.srq = request.srq;
         }
         respond(job);
         return ResponderVerdict::duplicate;
@@ -108,7 +109,7 @@ void Responder::count_credits(const ReceiveQueue& receives) {
 }
 
 void Responder::advertise(const ReceiveQueue& receives) {
-    if (credits_ != 0 || receives.size() == 0 || settings_.service != Service::rc || state_ == ResponderState::error) return;
+    if (credits_ != 0 || receives.size() == 0 || !is_acknowledged(settings_.service) || state_ == ResponderState::error) return;
     if (responses_.size() >= kMaxResponses) return;
     count_credits(receives);
     acknowledge(expected_ + Psn::kMask, true);
@@ -158,7 +159,13 @@ std::optional<TransportPacket> Responder::poll(const Memory& memory) {
         if (!job.again && job.kind >= JobKind::read) --open_;
         responses_.pop_front();
     }
+    packet.opcode = of_service(packet.opcode);
     return packet;
+}
+
+// The opcodes above are those of RC: the service is in their upper three bits.
+Opcode Responder::of_service(Opcode opcode) const {
+    return static_cast<Opcode>(std::to_underlying(opcode) | std::to_underlying(settings_.service) << 5);
 }
 
 // The next packet of a READ; where its region is gone, the NAK with the PSN that the response would have had.

@@ -13,6 +13,7 @@ namespace {
 
 constexpr Field kPlacement = named(kFethFields, "infiniband.feth.placement_type");
 constexpr Field kSelectivity = named(kFethFields, "infiniband.feth.selectivity_level");
+constexpr Field kSrq = named(kXrcethFields, "infiniband.xrceth.xrcsrq");
 constexpr std::uint32_t kFlowLabelMask = 0xfffff;
 constexpr std::size_t kShortestFrame = 60;  // Ethernet's 64 bytes without the frame check sequence (802.3, 4.2.3.3)
 
@@ -98,6 +99,7 @@ void set_extended(PacketSpec& spec, const TransportPacket& packet) {
         set(spec, "infiniband.feth.placement_type", packet.flush->placement);
         set(spec, "infiniband.feth.selectivity_level", std::to_underlying(packet.flush->selectivity));
     }
+    if (packet.srq) set(spec, kSrq.name, std::to_underlying(*packet.srq));
     if (packet.datagram) {
         set(spec, "infiniband.deth.q_key", std::to_underlying(packet.datagram->key));
         set(spec, "infiniband.deth.srcqp", std::to_underlying(packet.datagram->source_qp));
@@ -157,6 +159,8 @@ std::optional<TransportPacket> from_packet(const Packet& packet) {
         const Bytes bytes = packet.bytes_of(*feth);
         result.flush = Flush{static_cast<std::uint8_t>(read(bytes, kPlacement)), static_cast<FlushSelectivity>(read(bytes, kSelectivity))};
     }
+    if (const Layer* xrceth = find(packet, LayerKind::xrceth); xrceth != nullptr)
+        result.srq = static_cast<Srqn>(read(packet.bytes_of(*xrceth), kSrq));
     result.payload = seen.payload;
     const Layer& network = packet.layer_storage[packet.network_layer];
     if (network.kind != LayerKind::lrh) result.network_header = packet.bytes_of(network);

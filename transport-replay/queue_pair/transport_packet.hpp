@@ -37,6 +37,13 @@ struct Flush {
     [[nodiscard]] bool operator==(const Flush&) const = default;
 };
 
+enum class Srqn : std::uint32_t {};  // XRCETH: an XRC shared receive queue; 24 bits
+
+// Services whose responder answers (9.7; A14 for XRC).
+[[nodiscard]] constexpr bool is_acknowledged(dissect::Service service) {
+    return service == dissect::Service::rc || service == dissect::Service::xrc;
+}
+
 struct TransportPacket {
     dissect::Opcode opcode{};
     dissect::Pkey pkey{0xffff};
@@ -52,6 +59,7 @@ struct TransportPacket {
     std::optional<dissect::Rkey> invalidate;
     std::optional<Datagram> datagram;
     std::optional<Flush> flush;
+    std::optional<Srqn> srq;  // of XRC requests: whose receives and memory they are for
     dissect::Bytes payload{};
     dissect::Bytes network_header{};  // received only: the IPv4 or IPv6 header or the GRH; empty where there is none
 };

@@ -35,6 +35,7 @@ TransportPacket full_packet(Opcode opcode, Bytes payload) {
     packet.invalidate = Rkey{0x5566'7788};
     packet.datagram = Datagram{Qkey{0x8001'0000}, Qpn{0xfedcba}};
     packet.flush = Flush{kGlobalVisibility | kPersistence, FlushSelectivity::memory_region};
+    packet.srq = Srqn{0x9a8b7c};
     packet.payload = payload;
     return packet;
 }

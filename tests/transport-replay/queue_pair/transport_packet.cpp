@@ -43,8 +43,11 @@ TEST_CASE("transport packet: through a frame and back, over every network") {
     flush.opcode = Opcode{0x1c};
     flush.access = RemoteAccess{16, Rkey{1}, 4096};
     flush.flush = Flush{kPersistence, FlushSelectivity::memory_region};
+    TransportPacket extended;
+    extended.opcode = Opcode{0xa4};  // XRC SEND only
+    extended.srq = Srqn{0xfedcba};
     for (Network network : kNetworks)
-        for (const TransportPacket& sent : {atomic_write, flush}) {
+        for (const TransportPacket& sent : {atomic_write, flush, extended}) {
             const bool native = network == Network::native_local || network == Network::native_global;
             Route route;
             route.network = network;
@@ -58,6 +61,7 @@ TEST_CASE("transport packet: through a frame and back, over every network") {
             CHECK(got->psn == sent.psn);
             CHECK(got->ack_request == sent.ack_request);
             CHECK(got->access == sent.access);
+            CHECK(got->srq == sent.srq);
             CHECK(got->flush == sent.flush);
             CHECK(std::ranges::equal(got->payload, sent.payload));
             if (!got->payload.empty()) CHECK(got->payload.data() >= framed.bytes.data());  // borrowed

@@ -104,15 +104,39 @@ std::vector<Cq> Adapter::take_notifications() {
 }
 
 Result<Srq> Adapter::create_srq(Pd pd, std::uint32_t max_wr, std::uint32_t max_sge) {
-    ProtectionDomain* found = state_->pds.find(pd);
+    return verbs::create_srq(*state_, state_->pds.find(pd), max_wr, max_sge);
+}
+
+Result<Xrcd> Adapter::open_xrcd() {
+    const auto xrcd = state_->xrcds.add(kMaxXrcds, [](Xrcd) { return ExtendedDomain{}; });
+    return xrcd ? Result<Xrcd>(*xrcd) : refused(VerbsError::too_many);
+}
+
+Result<void> Adapter::close_xrcd(Xrcd xrcd) {
+    const ExtendedDomain* found = state_->xrcds.find(xrcd);
     if (found == nullptr) return refused(VerbsError::unknown_handle);
-    if (max_wr == 0 || max_wr > kMaxQpWr || max_sge > kMaxSge) return refused(VerbsError::invalid_attribute);
-    const auto srq = state_->srqs.add(kMaxSrqs, [&](Srq handle) {
-        return SharedReceives{.handle = handle, .pd = found, .receives = PostedReceives(max_wr, max_sge, true)};
-    });
-    if (!srq) return refused(VerbsError::too_many);
-    ++found->users;
-    return *srq;
+    if (found->users > 0) return refused(VerbsError::busy);
+    state_->xrcds.erase(xrcd);
+    return {};
+}
+
+Result<XrcSrq> Adapter::create_xrc_srq(Pd pd, Xrcd xrcd, Cq cq, std::uint32_t max_wr, std::uint32_t max_sge) {
+    ExtendedDomain* domain = state_->xrcds.find(xrcd);
+    CompletionQueue* queue = state_->cqs.find(cq);
+    if (domain == nullptr || queue == nullptr) return refused(VerbsError::unknown_handle);
+    const auto made = verbs::create_srq(*state_, state_->pds.find(pd), max_wr, max_sge);
+    if (!made) return refused(made.error());
+    const Srqn number{std::to_underlying(*made)};
+    if (std::to_underlying(number) > Psn::kMask) {  // handles are not used again, and 24 bits are told
+        static_cast<void>(destroy_srq(*made));
+        return refused(VerbsError::too_many);
+    }
+    SharedReceives& srq = *state_->srqs.find(*made);
+    srq.domain = domain;
+    srq.cq = queue;
+    ++domain->users;
+    ++queue->users;
+    return XrcSrq{.handle = *made, .number = number};
 }
 
 Result<void> Adapter::modify_srq(Srq srq, std::uint32_t limit) {
@@ -130,6 +154,8 @@ Result<void> Adapter::destroy_srq(Srq srq) {
     while (const auto receive = found->receives.queue().take())
         static_cast<void>(found->receives.complete(receive->id, state_->registrations));
     --found->pd->users;
+    if (found->domain != nullptr) --found->domain->users;
+    if (found->cq != nullptr) --found->cq->users;
     state_->srqs.erase(srq);
     return {};
 }

@@ -43,6 +43,7 @@ inline constexpr std::size_t kMaxPds = 1U << 12;
 inline constexpr std::size_t kMaxMrs = 1U << 16;  // regions and windows together: the index of a key has 24 bits
 inline constexpr std::size_t kMaxCqs = 1U << 15;  // two for each queue pair
 inline constexpr std::size_t kMaxSrqs = 1U << 12;
+inline constexpr std::size_t kMaxXrcds = 1U << 10;
 inline constexpr std::size_t kMaxQps = 1U << 14;     // of some kilobytes each
 inline constexpr std::uint32_t kMaxQpWr = 1U << 14;  // of a work queue, as the deepest of devices
 inline constexpr std::uint32_t kMaxCqe = 1U << 22;   // of a completion queue, as the deepest of devices
@@ -168,6 +169,12 @@ struct QpStatus {
     std::optional<dissect::BitsPerSecond> rate{};  // where DCQCN limited it when something was last sent
 };
 
+// A shared receive queue of an XRC domain, and the number by which the peer's requests name it.
+struct XrcSrq {
+    Srq handle{};
+    Srqn number{};
+};
+
 enum class MwType : std::uint8_t { type_1 = 1, type_2 = 2 };  // type 2: bound by a work request, to one queue pair
 struct Window {
     Mw handle{};
@@ -206,6 +213,11 @@ public:
 
     // Shared receive queues. An armed limit (> 0) gives one event when fewer receives than that are left.
     [[nodiscard]] Result<Srq> create_srq(Pd pd, std::uint32_t max_wr, std::uint32_t max_sge = 4);
+    // Of an XRC domain (A14): its messages complete in `cq`, and what comes through a target reaches the memory of `pd`. It is busy while a
+    // target has received a part of a message into it.
+    [[nodiscard]] Result<Xrcd> open_xrcd();
+    [[nodiscard]] Result<void> close_xrcd(Xrcd xrcd);
+    [[nodiscard]] Result<XrcSrq> create_xrc_srq(Pd pd, Xrcd xrcd, Cq cq, std::uint32_t max_wr, std::uint32_t max_sge = 4);
     [[nodiscard]] Result<void> modify_srq(Srq srq, std::uint32_t limit);
     [[nodiscard]] Result<void> destroy_srq(Srq srq);
     [[nodiscard]] Result<void> post_srq_recv(Srq srq, const RecvWr& wr);

@@ -2,7 +2,7 @@
 //
 // completions.cpp   what completes, events, a queue pair that fails
 // work.cpp          work requests that are posted
-// life.cpp          queue pairs that are made, changed, destroyed
+// lifetime.cpp      queue pairs that are made, changed, destroyed
 // arrivals.cpp      packets that come
 // departures.cpp    packets that go, and when
 #pragma once
@@ -27,6 +27,9 @@ struct AdapterState {
     Objects<Pd, ProtectionDomain> pds{};
     Objects<Cq, CompletionQueue> cqs{};
     Objects<Srq, SharedReceives> srqs{};
+    Objects<Xrcd, ExtendedDomain> xrcds{};
+    Memory no_memory{};  // what a request reaches that names no shared receive queue
+    ReceiveQueue no_receives{0, true};
     boost::unordered_flat_map<std::uint32_t, std::unique_ptr<QueuePair>> qps{};
     std::vector<QueuePair*> slots{nullptr};  // by Slot; the GSI has none
     std::vector<Slot> free_slots{};
@@ -48,6 +51,11 @@ struct AdapterState {
     }
 };
 
+// The memory that an XRC target serves for a shared receive queue by that number.
+[[nodiscard]] SharedReceives* served_by(const AdapterState& adapter, const QueuePair& target, std::optional<Srqn> number);
+// An XRC target leaves the shared receive queue that it served, where no message is half received.
+void leave(QueuePair& target);
+
 // completions.cpp
 void raise(AdapterState& adapter, const AsyncEvent& event);
 void complete(AdapterState& adapter, QueuePair& qp, CompletionQueue& queue, const Wc& wc, bool solicited = false);
@@ -63,7 +71,8 @@ void fail(AdapterState& adapter, QueuePair& qp, std::optional<AsyncEventType> ev
 [[nodiscard]] Result<void> post_recv(AdapterState& adapter, QueuePair& qp, const RecvWr& wr);
 [[nodiscard]] Result<dissect::Rkey> post_bind(AdapterState& adapter, QueuePair& qp, const SendWr& wr, MwType type);
 
-// life.cpp
+// lifetime.cpp
+[[nodiscard]] Result<Srq> create_srq(AdapterState& adapter, ProtectionDomain* pd, std::uint32_t max_wr, std::uint32_t max_sge);
 [[nodiscard]] Result<dissect::Qpn> create_qp(AdapterState& adapter, const QpInitAttr& init);
 [[nodiscard]] Result<void> modify_qp(AdapterState& adapter, QueuePair& qp, const QpAttr& attr);
 [[nodiscard]] Result<void> destroy_qp(AdapterState& adapter, QueuePair& qp);

@@ -48,6 +48,7 @@ std::optional<Refusal> check_queue_pair(const QueuePair& qp, const IncomingPacke
     const bool response = !row.request && !cnp;
     if (response ? !qp.may_send() : !qp.may_receive()) return Refusal::qp_state;
     if (!cnp && row.service != qp.service()) return Refusal::service;
+    if (row.service == Service::xrc && row.request != (qp.init.qp_type == QpType::xrc_recv)) return Refusal::service;  // the other half
     if (!match(qp.attr.pkey.value_or(Pkey{}), packet.pkey)) return Refusal::pkey;
     if (qp.connected()) {
         const bool from_peer = arrival.source == qp.to.destination;
@@ -99,16 +100,33 @@ void watch_limit(AdapterState& adapter, QueuePair& qp) {
     raise(adapter, {.type = AsyncEventType::srq_limit_reached, .srq = qp.shared->handle});
 }
 
+// An XRC target turns to the shared receive queue that the request names; in a message it stays where it is. False: it names none.
+bool turn_to(const AdapterState& adapter, QueuePair& target, const TransportPacket& packet) {
+    SharedReceives* const named = served_by(adapter, target, packet.srq);
+    if (target.responder->may_turn()) {
+        leave(target);
+        target.shared = named;
+        if (named != nullptr) ++named->users;
+    }
+    return named != nullptr;
+}
+
+ResponderActions execute(AdapterState& adapter, QueuePair& qp, const TransportPacket& packet) {
+    if (qp.domain == nullptr) return qp.responder->process(packet, qp.pd->memory, qp.receives().queue());
+    const bool named = turn_to(adapter, qp, packet);
+    if (qp.shared == nullptr) return qp.responder->process(packet, adapter.no_memory, adapter.no_receives, named);
+    return qp.responder->process(packet, qp.shared->pd->memory, qp.shared->receives.queue(), named);
+}
+
 // False: an unreliable service had no use for it.
 bool process_request(AdapterState& adapter, QueuePair& qp, const IncomingPacket& arrival) {
     if (qp.state == QpState::rtr && qp.connected() && !std::exchange(qp.communicated, true))
         raise(adapter, {.type = AsyncEventType::comm_est, .qp = qp.number});
-    const ResponderActions actions = qp.responder->process(arrival.packet, qp.pd->memory, qp.receives().queue());
+    const ResponderActions actions = execute(adapter, qp, arrival.packet);
     const OpcodeRow& asked = info(arrival.packet.opcode);
-    if (actions.verdict == ResponderVerdict::accept && ends_message(asked.place))
-        ++qp.counts.served[std::to_underlying(asked.verb)];
+    if (actions.verdict == ResponderVerdict::accept && ends_message(asked.place)) ++qp.counts.served[std::to_underlying(asked.verb)];
     if (actions.received) deliver_message(adapter, qp, *actions.received, arrival);
-    const bool useless = actions.verdict == ResponderVerdict::dropped && qp.init.qp_type != QpType::rc;
+    const bool useless = actions.verdict == ResponderVerdict::dropped && !qp.acknowledged();
     if (useless) refuse(adapter, reason(qp, arrival.packet));
     const auto failure = std::ranges::find(kFailures, actions.verdict, &Failure::verdict);
     const bool fatal = failure != kFailures.end();
@@ -119,6 +137,7 @@ bool process_request(AdapterState& adapter, QueuePair& qp, const IncomingPacket&
     watch_limit(adapter, qp);
     if (fatal) fail(adapter, qp, actions.consumed_with_error ? std::nullopt : std::optional(failure->event), LastWords::yes);
     else settle(adapter, qp);
+    if (qp.domain != nullptr && qp.responder->may_turn()) leave(qp);
     return !useless;
 }
 

@@ -28,7 +28,8 @@ void flush_receives(AdapterState& adapter, QueuePair& qp) {
     if (qp.responder)
         if (const auto taken = qp.responder->release_receive()) flush(*taken);
     while (const auto receive = qp.own.queue().take()) flush(*receive);
-    if (qp.shared != nullptr) raise(adapter, {.type = AsyncEventType::qp_last_wqe_reached, .qp = qp.number});
+    if (qp.domain != nullptr) leave(qp);
+    else if (qp.shared != nullptr) raise(adapter, {.type = AsyncEventType::qp_last_wqe_reached, .qp = qp.number});
 }
 
 }  // namespace
@@ -52,7 +53,7 @@ void complete_receive(AdapterState& adapter, QueuePair& qp, std::uint64_t id, Wc
     wc.wr_id = qp.receives().complete(id, adapter.registrations);
     wc.qp_num = qp.number;
     if (wc.opcode != WcOpcode::recv_rdma_with_imm) wc.opcode = WcOpcode::recv;
-    complete(adapter, qp, *qp.recv_cq, wc, solicited);
+    complete(adapter, qp, qp.domain != nullptr ? *qp.shared->cq : *qp.recv_cq, wc, solicited);
 }
 
 void fail(AdapterState& adapter, QueuePair& qp, std::optional<AsyncEventType> event, LastWords words) {
@@ -74,7 +75,7 @@ void settle(AdapterState& adapter, QueuePair& qp) {
     if (qp.requester) {
         collect(adapter, qp);
         const bool failed = qp.requester->state() == RequesterState::error && qp.may_send();
-        if (failed && qp.init.qp_type == QpType::rc) fail(adapter, qp, std::nullopt, LastWords::no);
+        if (failed && qp.acknowledged()) fail(adapter, qp, std::nullopt, LastWords::no);
         else if (failed) qp.state = step(kQpMachine, qp.state, QpEvent::work_failed).value_or(qp.state);
         if (qp.state == QpState::sqd && !qp.drain_reported && qp.requester->drained()) {
             qp.drain_reported = true;

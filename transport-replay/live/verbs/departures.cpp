@@ -66,7 +66,9 @@ bool waits(AdapterState& adapter, QueuePair& qp, Instant now) {
 std::optional<OutgoingPacket> respond(AdapterState& adapter, QueuePair& qp, Instant now) {
     if (qp.cnp) return depart_cnp(adapter, qp, now);
     if (!may_respond(qp) || waits(adapter, qp, now)) return std::nullopt;
-    auto packet = qp.responder->poll(qp.pd->memory);
+    const SharedReceives* served = qp.domain != nullptr ? served_by(adapter, qp, qp.responder->due()) : nullptr;
+    const ProtectionDomain* pd = served != nullptr ? served->pd : qp.pd;
+    auto packet = qp.responder->poll(pd != nullptr ? pd->memory : adapter.no_memory);
     if (qp.responder->state() == ResponderState::error) fail(adapter, qp, AsyncEventType::qp_access_err, LastWords::yes);  // a READ
     if (!packet) return std::nullopt;
     adapter.departing = std::move(*packet);

@@ -44,6 +44,7 @@ void clear(AdapterState& adapter, QueuePair& qp) {
     if (qp.responder)
         if (const auto taken = qp.responder->release_receive()) static_cast<void>(qp.receives().complete(taken->id, adapter.registrations));
     while (const auto receive = qp.own.queue().take()) static_cast<void>(qp.own.complete(receive->id, adapter.registrations));
+    if (qp.domain != nullptr) leave(qp);
     qp.requester.reset();
     qp.responder.reset();
     qp.rate.reset();
@@ -77,34 +78,82 @@ void adjust_responder(AdapterState& adapter, QueuePair& qp) {
     else qp.responder.emplace(to);
 }
 
+// What a queue pair is made of; nothing where something that its type needs is not there.
+struct Parts {
+    ProtectionDomain* pd = nullptr;
+    CompletionQueue* send_cq = nullptr;
+    CompletionQueue* recv_cq = nullptr;
+    SharedReceives* shared = nullptr;
+    ExtendedDomain* domain = nullptr;
+};
+std::optional<Parts> parts_of(const AdapterState& adapter, const QpInitAttr& init) {
+    if (init.qp_type == QpType::xrc_recv) {
+        ExtendedDomain* domain = init.xrcd ? adapter.xrcds.find(*init.xrcd) : nullptr;
+        return domain == nullptr ? std::nullopt : std::optional(Parts{.domain = domain});
+    }
+    Parts parts{.pd = adapter.pds.find(init.pd), .send_cq = adapter.cqs.find(init.send_cq)};
+    if (parts.pd == nullptr || parts.send_cq == nullptr) return std::nullopt;
+    if (init.qp_type == QpType::xrc_send) return parts;
+    parts.recv_cq = adapter.cqs.find(init.recv_cq);
+    if (init.srq) parts.shared = adapter.srqs.find(*init.srq);
+    const bool lacks_shared = init.srq && (parts.shared == nullptr || parts.shared->domain != nullptr);
+    return parts.recv_cq == nullptr || lacks_shared ? std::nullopt : std::optional(parts);
+}
+
+// One user more, or less, of each.
+void count_user(const QueuePair& qp, bool more) {
+    const auto count = [more](auto* part) {
+        if (part != nullptr) more ? ++part->users : --part->users;
+    };
+    count(qp.pd);
+    count(qp.send_cq);
+    count(qp.recv_cq);
+    count(qp.domain);
+    if (qp.domain == nullptr) count(qp.shared);
+}
+
 }  // namespace
 
+SharedReceives* served_by(const AdapterState& adapter, const QueuePair& target, std::optional<Srqn> number) {
+    SharedReceives* const found = number ? adapter.srqs.find(Srq{std::to_underlying(*number)}) : nullptr;
+    return found != nullptr && found->domain == target.domain ? found : nullptr;
+}
+
+void leave(QueuePair& target) {
+    if (SharedReceives* const left = std::exchange(target.shared, nullptr); left != nullptr) --left->users;
+}
+
+Result<Srq> create_srq(AdapterState& adapter, ProtectionDomain* pd, std::uint32_t max_wr, std::uint32_t max_sge) {
+    if (pd == nullptr) return std::unexpected(VerbsError::unknown_handle);
+    if (max_wr == 0 || max_wr > kMaxQpWr || max_sge > kMaxSge) return std::unexpected(VerbsError::invalid_attribute);
+    const auto srq = adapter.srqs.add(kMaxSrqs, [&](Srq handle) {
+        return SharedReceives{.handle = handle, .pd = pd, .receives = PostedReceives(max_wr, max_sge, true)};
+    });
+    if (!srq) return std::unexpected(VerbsError::too_many);
+    ++pd->users;
+    return *srq;
+}
+
 Result<Qpn> create_qp(AdapterState& adapter, const QpInitAttr& init) {
-    ProtectionDomain* pd = adapter.pds.find(init.pd);
-    CompletionQueue* send_cq = adapter.cqs.find(init.send_cq);
-    CompletionQueue* recv_cq = adapter.cqs.find(init.recv_cq);
-    SharedReceives* shared = init.srq ? adapter.srqs.find(*init.srq) : nullptr;
-    if (pd == nullptr || send_cq == nullptr || recv_cq == nullptr || (init.srq && shared == nullptr))
-        return std::unexpected(VerbsError::unknown_handle);
+    const auto parts = parts_of(adapter, init);
+    if (!parts) return std::unexpected(VerbsError::unknown_handle);
     if (!valid(init.cap)) return std::unexpected(VerbsError::invalid_attribute);
     if (adapter.qps.size() >= kMaxQps) return std::unexpected(VerbsError::too_many);
     const Qpn number = take_number(adapter);
     const Slot slot = take_slot(adapter);
-    const std::uint32_t depth = shared != nullptr ? 0 : init.cap.max_recv_wr;
+    const std::uint32_t depth = parts->shared != nullptr || is_xrc(init.qp_type) ? 0 : init.cap.max_recv_wr;
     auto made = std::make_unique<QueuePair>(QueuePair{.number = number,
                                                       .slot = slot,
                                                       .init = init,
-                                                      .pd = pd,
-                                                      .send_cq = send_cq,
-                                                      .recv_cq = recv_cq,
-                                                      .shared = shared,
+                                                      .pd = parts->pd,
+                                                      .send_cq = parts->send_cq,
+                                                      .recv_cq = parts->recv_cq,
+                                                      .shared = parts->shared,
+                                                      .domain = parts->domain,
                                                       .own = PostedReceives(depth, init.cap.max_recv_sge, false)});
     adapter.slots[std::to_underlying(slot)] = made.get();
+    count_user(*made, true);
     adapter.qps.emplace(std::to_underlying(number), std::move(made));
-    ++pd->users;
-    ++send_cq->users;
-    ++recv_cq->users;
-    if (shared != nullptr) ++shared->users;
     return number;
 }
 
@@ -124,8 +173,9 @@ Result<void> modify_qp(AdapterState& adapter, QueuePair& qp, const QpAttr& attr)
     }
     take_over(qp, attr, adapter.settings);
     qp.state = *to;
-    if (*to == QpState::rtr) qp.responder.emplace(responder_settings(qp, adapter.settings));
-    if (*to == QpState::rts && from != QpState::rts && from != QpState::sqd) begin_sending(adapter, qp);
+    const bool asks = qp.init.qp_type != QpType::xrc_recv, serves = qp.init.qp_type != QpType::xrc_send;
+    if (*to == QpState::rtr && serves) qp.responder.emplace(responder_settings(qp, adapter.settings));
+    if (asks && *to == QpState::rts && from != QpState::rts && from != QpState::sqd) begin_sending(adapter, qp);
     if (from == QpState::sqd || from == *to) {
         if (qp.requester) qp.requester->adjust(requester_settings(qp, adapter.settings));
     }
@@ -139,10 +189,7 @@ Result<void> modify_qp(AdapterState& adapter, QueuePair& qp, const QpAttr& attr)
 Result<void> destroy_qp(AdapterState& adapter, QueuePair& qp) {
     if (adapter.groups.attached(qp.number)) return std::unexpected(VerbsError::busy);
     clear(adapter, qp);
-    --qp.pd->users;
-    --qp.send_cq->users;
-    --qp.recv_cq->users;
-    if (qp.shared != nullptr) --qp.shared->users;
+    count_user(qp, false);
     adapter.slots[std::to_underlying(qp.slot)] = nullptr;
     adapter.free_slots.push_back(qp.slot);
     adapter.qps.erase(std::to_underlying(qp.number));

@@ -4,6 +4,7 @@
 // Invariant: an id is used by one receive at a time. Bounded by the depth of the queue.
 #pragma once
 
+#include <transport-replay/live/verbs/completion_queue.hpp>
 #include <transport-replay/live/verbs/registration.hpp>
 #include <transport-replay/queue_pair/receive_queue.hpp>
 
@@ -62,12 +63,19 @@ private:
     std::vector<std::uint64_t> free_;
 };
 
+// XRC domain: joins targets with the shared receive queues that they serve.
+struct ExtendedDomain {
+    std::uint32_t users = 0;  // targets, shared receive queues
+};
+
 struct SharedReceives {
     Srq handle{};
     ProtectionDomain* pd = nullptr;
     PostedReceives receives;
-    std::uint32_t limit = 0;  // armed where above 0
-    std::uint32_t users = 0;  // queue pairs
+    std::uint32_t limit = 0;           // armed where above 0
+    std::uint32_t users = 0;           // queue pairs; of XRC targets those that receive a message into it just now
+    ExtendedDomain* domain = nullptr;  // XRC
+    CompletionQueue* cq = nullptr;     // XRC: where its messages complete, whichever target they come through
 };
 
 }  // namespace qps::transport::verbs

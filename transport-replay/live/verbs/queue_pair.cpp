@@ -9,22 +9,22 @@ using namespace dissect;
 
 namespace {
 
-constexpr std::uint8_t kRc = 1 << 0, kUc = 1 << 1, kUd = 1 << 3;
+constexpr std::uint8_t kReliable = 1 << 0 | 1 << 5, kConnected = kReliable | 1 << 1, kAll = kConnected | 1 << 3;  // bits of QpType
 
 constexpr std::array kWrKinds{
-    WrKind{WrOpcode::rdma_write, WorkKind::write, WcOpcode::rdma_write, false, kRc | kUc, false},
-    WrKind{WrOpcode::rdma_write_with_imm, WorkKind::write_with_immediate, WcOpcode::rdma_write, false, kRc | kUc, false},
-    WrKind{WrOpcode::send, WorkKind::send, WcOpcode::send, false, kRc | kUc | kUd, false},
-    WrKind{WrOpcode::send_with_imm, WorkKind::send_with_immediate, WcOpcode::send, false, kRc | kUc | kUd, false},
-    WrKind{WrOpcode::rdma_read, WorkKind::read, WcOpcode::rdma_read, true, kRc, false},
-    WrKind{WrOpcode::atomic_cmp_and_swp, WorkKind::compare_swap, WcOpcode::comp_swap, true, kRc, true},
-    WrKind{WrOpcode::atomic_fetch_and_add, WorkKind::fetch_add, WcOpcode::fetch_add, true, kRc, true},
-    WrKind{WrOpcode::local_inv, WorkKind::local_invalidate, WcOpcode::local_inv, false, kRc | kUc, false},
-    WrKind{WrOpcode::bind_mw, WorkKind::bind_window, WcOpcode::bind_mw, false, kRc | kUc, false},
-    WrKind{WrOpcode::send_with_inv, WorkKind::send_with_invalidate, WcOpcode::send, false, kRc, false},
-    WrKind{WrOpcode::flush, WorkKind::flush, WcOpcode::flush, false, kRc, false},
-    WrKind{WrOpcode::atomic_write, WorkKind::atomic_write, WcOpcode::atomic_write, false, kRc, true},
-    WrKind{WrOpcode::reg_mr, WorkKind::register_region, WcOpcode::reg_mr, false, kRc | kUc, false},
+    WrKind{WrOpcode::rdma_write, WorkKind::write, WcOpcode::rdma_write, false, kConnected, false},
+    WrKind{WrOpcode::rdma_write_with_imm, WorkKind::write_with_immediate, WcOpcode::rdma_write, false, kConnected, false},
+    WrKind{WrOpcode::send, WorkKind::send, WcOpcode::send, false, kAll, false},
+    WrKind{WrOpcode::send_with_imm, WorkKind::send_with_immediate, WcOpcode::send, false, kAll, false},
+    WrKind{WrOpcode::rdma_read, WorkKind::read, WcOpcode::rdma_read, true, kReliable, false},
+    WrKind{WrOpcode::atomic_cmp_and_swp, WorkKind::compare_swap, WcOpcode::comp_swap, true, kReliable, true},
+    WrKind{WrOpcode::atomic_fetch_and_add, WorkKind::fetch_add, WcOpcode::fetch_add, true, kReliable, true},
+    WrKind{WrOpcode::local_inv, WorkKind::local_invalidate, WcOpcode::local_inv, false, kConnected, false},
+    WrKind{WrOpcode::bind_mw, WorkKind::bind_window, WcOpcode::bind_mw, false, kConnected, false},
+    WrKind{WrOpcode::send_with_inv, WorkKind::send_with_invalidate, WcOpcode::send, false, kReliable, false},
+    WrKind{WrOpcode::flush, WorkKind::flush, WcOpcode::flush, false, kReliable, false},
+    WrKind{WrOpcode::atomic_write, WorkKind::atomic_write, WcOpcode::atomic_write, false, kReliable, true},
+    WrKind{WrOpcode::reg_mr, WorkKind::register_region, WcOpcode::reg_mr, false, kConnected, false},
 };
 static_assert([] {
     for (std::size_t i = 0; i < kWrKinds.size(); ++i)
@@ -98,7 +98,8 @@ WcStatus status_of(CompletionStatus status) {
 
 Result<QpState> judge(const QueuePair& qp, const QpAttr& attr, const AdapterSettings& settings) {
     const QpState to = attr.qp_state.value_or(qp.state);
-    const bool edge = to != QpState::sqe && step(kQpMachine, qp.state, event_to(to)) == to;
+    const bool has_queue = to != QpState::sqe && (to != QpState::sqd || qp.init.qp_type != QpType::xrc_recv);
+    const bool edge = has_queue && step(kQpMachine, qp.state, event_to(to)) == to;
     if (!edge) return std::unexpected(VerbsError::wrong_state);
     const auto transitions = qp_transitions();
     const auto row = std::ranges::find_if(transitions, [&](const QpTransition& transition) {

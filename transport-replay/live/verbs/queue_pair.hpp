@@ -19,7 +19,7 @@ struct SendRecord {
     WcOpcode opcode = WcOpcode::send;
     bool signaled = false;
     Pins pins{};
-    AddressHandle to{};  // UD
+    AddressHandle to{};                      // UD
     std::unique_ptr<MemoryRegion> region{};  // of a fast registration
 };
 
@@ -36,7 +36,8 @@ struct QueuePair {
     ProtectionDomain* pd = nullptr;
     CompletionQueue* send_cq = nullptr;
     CompletionQueue* recv_cq = nullptr;
-    SharedReceives* shared = nullptr;  // nullptr: it has receives of its own
+    SharedReceives* shared = nullptr;  // nullptr: it has receives of its own; of an XRC target the one that it serves just now
+    ExtendedDomain* domain = nullptr;  // XRC target
     PostedReceives own;
 
     QpState state = QpState::reset;
@@ -61,7 +62,10 @@ struct QueuePair {
 
     [[nodiscard]] PostedReceives& receives() { return shared != nullptr ? shared->receives : own; }
     [[nodiscard]] bool connected() const { return init.qp_type != QpType::ud; }
-    [[nodiscard]] dissect::Service service() const { return static_cast<dissect::Service>(init.qp_type); }
+    [[nodiscard]] dissect::Service service() const {
+        return is_xrc(init.qp_type) ? dissect::Service::xrc : static_cast<dissect::Service>(init.qp_type);
+    }
+    [[nodiscard]] bool acknowledged() const { return is_acknowledged(service()); }
     [[nodiscard]] bool may_receive() const {
         return state == QpState::rtr || state == QpState::rts || state == QpState::sqd || state == QpState::sqe;
     }

@@ -6,42 +6,60 @@ namespace {
 
 using enum QpAttribute;
 
-// Table of 11.2.5.2, by type; the numbers of ports and the alternate path are not ours (one port, one path).
+// Table of 11.2.5.2, by type (of XRC as ib_modify_qp_is_ok() of Linux has it); the numbers of ports and the alternate path are not ours
+// (one port, one path).
 constexpr std::array kTransitions{
     QpTransition{QpType::rc, QpState::reset, QpState::init, attributes(pkey, access), 0},
     QpTransition{QpType::uc, QpState::reset, QpState::init, attributes(pkey, access), 0},
     QpTransition{QpType::ud, QpState::reset, QpState::init, attributes(pkey, qkey), 0},
+    QpTransition{QpType::xrc_send, QpState::reset, QpState::init, attributes(pkey, access), 0},
+    QpTransition{QpType::xrc_recv, QpState::reset, QpState::init, attributes(pkey, access), 0},
 
     QpTransition{QpType::rc, QpState::init, QpState::init, 0, attributes(pkey, access)},
     QpTransition{QpType::uc, QpState::init, QpState::init, 0, attributes(pkey, access)},
     QpTransition{QpType::ud, QpState::init, QpState::init, 0, attributes(pkey, qkey)},
+    QpTransition{QpType::xrc_send, QpState::init, QpState::init, 0, attributes(pkey, access)},
+    QpTransition{QpType::xrc_recv, QpState::init, QpState::init, 0, attributes(pkey, access)},
 
     QpTransition{QpType::rc, QpState::init, QpState::rtr,
                  attributes(address, path_mtu, dest_qp_num, rq_psn, max_dest_rd_atomic, min_rnr_timer), attributes(pkey, access)},
     QpTransition{QpType::uc, QpState::init, QpState::rtr, attributes(address, path_mtu, dest_qp_num, rq_psn), attributes(pkey, access)},
     QpTransition{QpType::ud, QpState::init, QpState::rtr, 0, attributes(pkey, qkey)},
+    QpTransition{QpType::xrc_send, QpState::init, QpState::rtr, attributes(address, path_mtu, dest_qp_num, rq_psn),
+                 attributes(pkey, access)},
+    QpTransition{QpType::xrc_recv, QpState::init, QpState::rtr,
+                 attributes(address, path_mtu, dest_qp_num, rq_psn, max_dest_rd_atomic, min_rnr_timer), attributes(pkey, access)},
 
     QpTransition{QpType::rc, QpState::rtr, QpState::rts, attributes(timeout, retry_cnt, rnr_retry, max_rd_atomic, sq_psn),
                  attributes(access, min_rnr_timer)},
     QpTransition{QpType::uc, QpState::rtr, QpState::rts, attributes(sq_psn), attributes(access)},
     QpTransition{QpType::ud, QpState::rtr, QpState::rts, attributes(sq_psn), attributes(qkey)},
+    QpTransition{QpType::xrc_send, QpState::rtr, QpState::rts, attributes(timeout, retry_cnt, rnr_retry, max_rd_atomic, sq_psn),
+                 attributes(access)},
+    QpTransition{QpType::xrc_recv, QpState::rtr, QpState::rts, attributes(timeout, sq_psn), attributes(access, min_rnr_timer)},
 
     QpTransition{QpType::rc, QpState::rts, QpState::rts, 0, attributes(access, min_rnr_timer)},
     QpTransition{QpType::uc, QpState::rts, QpState::rts, 0, attributes(access)},
     QpTransition{QpType::ud, QpState::rts, QpState::rts, 0, attributes(qkey)},
+    QpTransition{QpType::xrc_send, QpState::rts, QpState::rts, 0, attributes(access)},
+    QpTransition{QpType::xrc_recv, QpState::rts, QpState::rts, 0, attributes(access, min_rnr_timer)},
 
     QpTransition{QpType::rc, QpState::rts, QpState::sqd, 0, attributes(en_sqd_async_notify)},
     QpTransition{QpType::uc, QpState::rts, QpState::sqd, 0, attributes(en_sqd_async_notify)},
     QpTransition{QpType::ud, QpState::rts, QpState::sqd, 0, attributes(en_sqd_async_notify)},
+    QpTransition{QpType::xrc_send, QpState::rts, QpState::sqd, 0, attributes(en_sqd_async_notify)},
 
     QpTransition{QpType::rc, QpState::sqd, QpState::sqd, 0,
                  attributes(pkey, access, address, timeout, retry_cnt, rnr_retry, max_rd_atomic, max_dest_rd_atomic, min_rnr_timer)},
     QpTransition{QpType::uc, QpState::sqd, QpState::sqd, 0, attributes(pkey, access, address)},
     QpTransition{QpType::ud, QpState::sqd, QpState::sqd, 0, attributes(pkey, qkey)},
+    QpTransition{QpType::xrc_send, QpState::sqd, QpState::sqd, 0,
+                 attributes(pkey, access, address, timeout, retry_cnt, rnr_retry, max_rd_atomic)},
 
     QpTransition{QpType::rc, QpState::sqd, QpState::rts, 0, attributes(access, min_rnr_timer)},
     QpTransition{QpType::uc, QpState::sqd, QpState::rts, 0, attributes(access)},
     QpTransition{QpType::ud, QpState::sqd, QpState::rts, 0, attributes(qkey)},
+    QpTransition{QpType::xrc_send, QpState::sqd, QpState::rts, 0, attributes(access)},
 
     QpTransition{QpType::uc, QpState::sqe, QpState::rts, 0, attributes(access)},
     QpTransition{QpType::ud, QpState::sqe, QpState::rts, 0, attributes(qkey)},

@@ -12,8 +12,8 @@
 // Everything here is ours: nothing comes from a wire.
 #pragma once
 
-#include <transport-replay/model/edges.hpp>
 #include <transport-replay/live/verbs/address_handle.hpp>
+#include <transport-replay/model/edges.hpp>
 
 #include <optional>
 #include <span>
@@ -25,9 +25,12 @@ enum class Pd : std::uint32_t {};
 enum class Cq : std::uint32_t {};
 enum class Srq : std::uint32_t {};
 enum class Mw : std::uint32_t {};
+enum class Xrcd : std::uint32_t {};  // XRC domain (A14): what an XRC target may serve
 
-// The service, by its opcode bits; the GSI is a UD queue pair.
-enum class QpType : std::uint8_t { rc = 0, uc = 1, ud = 3 };
+// The service, by its opcode bits; the GSI is a UD queue pair. Those of XRC have one half each (A14): an initiator asks and cannot be
+// asked, a target serves every XRC shared receive queue of its domain.
+enum class QpType : std::uint8_t { rc = 0, uc = 1, ud = 3, xrc_send = 5, xrc_recv = 6 };
+[[nodiscard]] constexpr bool is_xrc(QpType type) { return type == QpType::xrc_send || type == QpType::xrc_recv; }
 
 enum class QpState : std::uint8_t { reset, init, rtr, rts, sqd, sqe, err };
 inline constexpr std::array<std::string_view, 7> kQpStateNames{"reset", "init", "rtr", "rts", "sqd", "sqe", "err"};
@@ -80,11 +83,13 @@ struct QpCap {
     std::uint32_t max_inline_data = 64;
 };
 
+// An XRC initiator has no recv_cq and no srq; an XRC target has a domain and nothing else.
 struct QpInitAttr {
     Pd pd{};
     Cq send_cq{};
     Cq recv_cq{};
     std::optional<Srq> srq{};
+    std::optional<Xrcd> xrcd{};
     QpCap cap{};
     QpType qp_type = QpType::rc;
     bool sq_sig_all = false;  // every work request completes visibly; else those with send_flags.signaled

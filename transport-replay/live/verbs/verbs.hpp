@@ -52,9 +52,8 @@ enum class WrOpcode : std::uint8_t {
     reg_mr,
 };
 inline constexpr std::array<std::string_view, 13> kWrOpcodeNames{
-    "rdma_write",           "rdma_write_with_imm", "send",    "send_with_imm", "rdma_read", "atomic_cmp_and_swp",
-    "atomic_fetch_and_add", "local_inv",           "bind_mw", "send_with_inv", "flush",     "atomic_write",
-    "reg_mr"};
+    "rdma_write", "rdma_write_with_imm", "send",  "send_with_imm", "rdma_read", "atomic_cmp_and_swp", "atomic_fetch_and_add", "local_inv",
+    "bind_mw",    "send_with_inv",       "flush", "atomic_write",  "reg_mr"};
 
 struct SendFlags {
     bool fence = false;        // waits for every READ and ATOMIC before it
@@ -120,6 +119,7 @@ struct SendWr {
     FlushRange flush{};
     MwBind bind{};
     MrRegistration reg{};
+    Srqn remote_srq{};  // XRC: the peer's shared receive queue, whatever the operation
 };
 
 struct RecvWr {
@@ -184,8 +184,8 @@ enum class WcOpcode : std::uint8_t {
     recv_rdma_with_imm,
     reg_mr,
 };
-inline constexpr std::array<std::string_view, 12> kWcOpcodeNames{"send",         "rdma_write", "rdma_read",         "comp_swap",
-                                                                 "fetch_add",    "bind_mw",    "local_inv",         "flush",
+inline constexpr std::array<std::string_view, 12> kWcOpcodeNames{"send",         "rdma_write", "rdma_read",          "comp_swap",
+                                                                 "fetch_add",    "bind_mw",    "local_inv",          "flush",
                                                                  "atomic_write", "recv",       "recv_rdma_with_imm", "reg_mr"};
 
 struct WcFlags {

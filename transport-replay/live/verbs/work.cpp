@@ -73,8 +73,7 @@ Pins take_pieces(AdapterState& adapter, const QueuePair& qp, const WrKind& kind,
     return {};
 }
 
-Result<void> post(AdapterState& adapter, QueuePair& qp, const SendWr& wr, WorkRequest work,
-                  std::unique_ptr<MemoryRegion> region = {}) {
+Result<void> post(AdapterState& adapter, QueuePair& qp, const SendWr& wr, WorkRequest work, std::unique_ptr<MemoryRegion> region = {}) {
     const WrKind& kind = kind_of(wr.opcode);
     SendRecord record{.wr_id = wr.wr_id, .opcode = kind.completion, .signaled = wr.send_flags.signaled};
     if (!qp.may_send()) {  // SQE, ERR
@@ -88,6 +87,7 @@ Result<void> post(AdapterState& adapter, QueuePair& qp, const SendWr& wr, WorkRe
         record.to = with_source(wr.ud.ah, adapter.settings);
         record.to.network = network_of(record.to.destination);
     }
+    if (is_xrc(qp.init.qp_type)) work.srq = wr.remote_srq;
     record.pins = take_pieces(adapter, qp, kind, wr, work);
     if (work.window) adapter.registrations.pin(*work.window, record.pins);
     if (region) adapter.registrations.pin(*region, record.pins);
@@ -129,7 +129,7 @@ Result<Rkey> post_bind(AdapterState& adapter, QueuePair& qp, const SendWr& wr, M
 }
 
 Result<void> post_recv(AdapterState& adapter, QueuePair& qp, const RecvWr& wr) {
-    if (qp.shared != nullptr) return std::unexpected(VerbsError::unsupported);
+    if (qp.shared != nullptr || is_xrc(qp.init.qp_type)) return std::unexpected(VerbsError::unsupported);
     if (qp.state == QpState::reset) return std::unexpected(VerbsError::wrong_state);
     if (qp.state == QpState::err) {
         complete(adapter, qp, *qp.recv_cq,

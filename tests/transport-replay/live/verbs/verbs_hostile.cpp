@@ -196,7 +196,7 @@ TEST_CASE("any packet at all: nothing breaks, and every queue pair that is left 
             if (draw() % 4 == 0) static_cast<void>(pair.a.adapter.poll(pair.now));
             IncomingPacket in{.source = v4(2), .destination = draw() % 8 == 0 ? kGroup : v4(1), .ecn = static_cast<Ecn>(draw() % 4)};
             TransportPacket& packet = in.packet;
-            packet.opcode = dissect::Opcode{static_cast<std::uint8_t>(draw() % 0x82)};
+            packet.opcode = dissect::Opcode{static_cast<std::uint8_t>(draw() % 0xc0)};
             packet.dest_qp = targets[draw() % targets.size()];
             packet.psn = dissect::Psn(100 + 100 * (draw() % 2) + draw() % 8 - 2);
             packet.ack_request = draw() % 2 == 0;
@@ -212,6 +212,7 @@ TEST_CASE("any packet at all: nothing breaks, and every queue pair that is left 
             if (draw() % 3 == 0) packet.immediate = draw();
             if (draw() % 3 == 0) packet.invalidate = pair.a.mr.rkey;
             if (draw() % 2 == 0) packet.datagram = Datagram{.key = dissect::Qkey{draw() % 3}, .source_qp = dissect::Qpn{draw() & 0xffffff}};
+            if (draw() % 2 == 0) packet.srq = Srqn{draw() % 3};
             if (draw() % 3 == 0) packet.flush = Flush{.placement = static_cast<std::uint8_t>(draw())};
             const std::array sizes{0U, 8U, 256U, draw() % 5000};
             packet.payload = dissect::Bytes(bytes).first(sizes[draw() % sizes.size()]);

@@ -34,7 +34,7 @@ QpAttr everything() {
 QpAttr only(QpAttributes wanted) {
     const QpAttr all = everything();
     QpAttr some;
-    const auto pick = [&](QpAttribute which, auto QpAttr::* member) {
+    const auto pick = [&](QpAttribute which, auto QpAttr::*member) {
         if ((wanted & attributes(which)) != 0) some.*member = all.*member;
     };
     pick(QpAttribute::pkey, &QpAttr::pkey);
@@ -81,7 +81,10 @@ dissect::Qpn qp_in(VerbsEnd& end, QpType type, QpState state) {
     return qp;
 }
 
-constexpr std::array kTypes{QpType::rc, QpType::uc, QpType::ud};
+constexpr std::array kTypes{QpType::rc, QpType::uc, QpType::ud, QpType::xrc_send, QpType::xrc_recv};
+
+// An XRC target has no send queue that could be drained.
+bool exists(QpType type, QpState state) { return type != QpType::xrc_recv || state != QpState::sqd; }
 constexpr std::array kStates{QpState::reset, QpState::init, QpState::rtr, QpState::rts, QpState::sqd, QpState::err};
 
 }  // namespace
@@ -91,11 +94,12 @@ TEST_CASE("the states of a queue pair are as they were") { check_golden("transpo
 TEST_CASE("modify_qp follows the edges and no others") {
     VerbsPair pair;
     for (const QpType type : kTypes)
-        for (const QpState from : kStates)
+        for (const QpState from : kStates) {
+            if (!exists(type, from)) continue;
             for (const QpState to : {QpState::reset, QpState::init, QpState::rtr, QpState::rts, QpState::sqd, QpState::sqe, QpState::err}) {
                 const bool edge = [&] {
                     for (const auto& row : kQpMachine.edges)
-                        if (row.from == from && row.to == to && row.event <= QpEvent::to_err) return true;
+                        if (row.from == from && row.to == to && row.event <= QpEvent::to_err) return exists(type, to);
                     return false;
                 }();
                 INFO(kQpStateNames[static_cast<std::size_t>(from)] << " -> " << kQpStateNames[static_cast<std::size_t>(to)]);
@@ -106,6 +110,7 @@ TEST_CASE("modify_qp follows the edges and no others") {
                 if (!edge) CHECK(done.error() == VerbsError::wrong_state);
                 CHECK(pair.a.adapter.destroy_qp(qp));
             }
+        }
 }
 
 TEST_CASE("every attribute that a way requires is missed, every other one is too much") {
