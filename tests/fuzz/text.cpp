@@ -18,7 +18,6 @@
 #include <transport-replay/report/markup.hpp>
 #include <transport-replay/report/ticket.hpp>
 
-
 #include <array>
 #include <cmath>
 
@@ -30,9 +29,8 @@ namespace {
 // A sentence for a person. It may quote the text, which the front end escapes; nothing else in it acts on a terminal.
 void is_sentence(const std::string& sentence, std::string_view text) {
     demand(!sentence.empty());
-    demand(std::ranges::all_of(sentence, [&](char c) {
-        return (static_cast<unsigned char>(c) >= 0x20 && c != 0x7f) || text.find(c) != std::string_view::npos;
-    }));
+    demand(std::ranges::all_of(
+        sentence, [&](char c) { return (static_cast<unsigned char>(c) >= 0x20 && c != 0x7f) || text.find(c) != std::string_view::npos; }));
 }
 
 void numbers(std::string_view text) {
@@ -100,9 +98,11 @@ void nccl(std::string_view text) { static_cast<void>(transport::read_nccl_log(te
 void pingpong_ends(dissect::Bytes bytes) {
     namespace pingpong = transport::live::pingpong;
     if (const auto announced = pingpong::read_announced(bytes))
-        demand(announced->depth >= 1 && announced->depth <= transport::live::kMaxPingpongDepth && announced->bytes <= transport::live::kMaxTransfer);
+        demand(announced->depth >= 1 && announced->depth <= transport::live::kMaxPingpongDepth &&
+               announced->bytes <= transport::live::kMaxTransfer);
     if (const auto use = pingpong::read_use(bytes))
-        demand(use->worked <= pingpong::kMostReported && use->lasted <= pingpong::kMostReported && use->kernel.value_or(use->worked) <= use->worked);
+        demand(use->worked <= pingpong::kMostReported && use->lasted <= pingpong::kMostReported &&
+               use->kernel.value_or(use->worked) <= use->worked);
     const auto extension = pingpong::read_extension(bytes);
     demand(extension.there || extension == pingpong::Extension{});
     demand(!pingpong::read_greeting(bytes) || bytes.size() == pingpong::kGreeting);
@@ -111,6 +111,7 @@ void pingpong_ends(dissect::Bytes bytes) {
 void ends(std::string_view text) {
     const auto bytes = std::as_bytes(std::span(text));
     static_cast<void>(transport::live::read_pingpong_text(bytes));
+    static_cast<void>(transport::live::read_xrc_pingpong_text(bytes));
     static_cast<void>(transport::live::read_perftest_text(bytes));
     pingpong_ends(bytes);
 }

@@ -286,7 +286,10 @@ ResponderVerdict Responder::execute(const TransportPacket& request, Memory& memo
 
 void Responder::place_payload(const TransportPacket& request, Memory& memory) {
     const OpcodeRow& row = info(request.opcode);
-    if (row.begins_message()) current_ = {.srq = request.srq};
+    if (row.begins_message()) {
+        current_ = {};
+        current_.srq = request.srq;
+    }
     if (row.verb == Verb::send) {
         if (settings_.service == Service::ud) place_network_header(request);
         scatter(receive_->segments, current_.length, request.payload);

@@ -15,11 +15,13 @@ namespace {
 struct Form {
     std::string_view shape;
     std::size_t qpn = 0, psn = 0, gid = 0;  // where they begin
+    std::size_t initiator = 0;              // 0: it has none
 };
 constexpr std::size_t kDigits = 6;  // of a queue pair or a PSN
 constexpr std::size_t kGidBytes = 16;
 constexpr std::array kForms{
     Form{"xxxx:xxxxxx:xxxxxx:xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx0", 5, 12, 19},
+    Form{"xxxx:xxxxxx:xxxxxx:xxxxxx:xxxxxx:xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx0", 5, 19, 33, 12},
     Form{"xxxx:xxxx:xxxxxx:xxxxxx:xxxxxxxx:xxxxxxxxxxxxxxxx:xx:xx:xx:xx:xx:xx:xx:xx:xx:xx:xx:xx:xx:xx:xx:xx:xxxxxxxx:0", 10, 17, 50},
 };
 static_assert(std::ranges::max(kForms, {}, [](const Form& form) { return form.shape.size(); }).shape.size() == kLongestExchange);
@@ -76,7 +78,9 @@ std::optional<ExchangeText> read_exchange(Bytes bytes) {
     if (form == nullptr) return {};
     const auto qpn = static_cast<Qpn>(number(bytes.subspan(form->qpn, kDigits)));
     const Psn psn(static_cast<std::uint32_t>(number(bytes.subspan(form->psn, kDigits))));
-    return ExchangeText{{address_of(bytes, *form), qpn, psn}, form->shape.size()};
+    ExchangeText text{.end = {address_of(bytes, *form), qpn, psn}, .size = form->shape.size()};
+    if (form->initiator != 0) text.initiator = static_cast<Qpn>(number(bytes.subspan(form->initiator, kDigits)));
+    return text;
 }
 
 void rewrite_exchange(Bytes bytes, const std::array<std::uint64_t, 2>& gid, MutableBytes out) {
@@ -84,8 +88,9 @@ void rewrite_exchange(Bytes bytes, const std::array<std::uint64_t, 2>& gid, Muta
     if (form == nullptr) return;
     constexpr std::string_view kHex = "0123456789abcdef";
     const auto put = [&](std::size_t place, char c) { out[place] = static_cast<std::byte>(c); };
-    for (std::size_t i = 0; i < form->shape.size(); ++i) put(i, form->shape[i] == 'x' ? '0' : form->shape[i] == '0' ? '\0' : form->shape[i]);
-    for (const std::size_t number : {form->qpn, form->psn})
+    for (std::size_t i = 0; i < form->shape.size(); ++i)
+        put(i, form->shape[i] == 'x' ? '0' : form->shape[i] == '0' ? '\0' : form->shape[i]);
+    for (const std::size_t number : {form->qpn, form->psn, form->initiator == 0 ? form->qpn : form->initiator})
         for (std::size_t i = number; i < number + kDigits; ++i) put(i, kHex[static_cast<std::size_t>(digit(bytes[i]))]);
     for (std::size_t i = 0; i < kGidBytes; ++i) {
         const auto byte = static_cast<std::uint8_t>(gid[i / 8] >> (56 - 8 * (i % 8)));

@@ -20,12 +20,23 @@ FlowKey key_of(const FlowKey& flow) {
     return from_of(flow) == End::a ? flow : FlowKey{flow.destination, flow.source, flow.source_qp, flow.destination_qp};
 }
 
+void tell(const ExchangeText& mine, const ExchangeText& theirs, Tracker& tracker) {
+    if (mine.initiator.has_value() != theirs.initiator.has_value()) return;
+    if (!mine.initiator) return tracker.tell(mine.end, theirs.end);
+    const auto asking = [](const ExchangeText& text) { return ToldEnd{text.end.address, *text.initiator, text.end.psn}; };
+    const auto serving = [](const ExchangeText& text) { return ToldEnd{text.end.address, text.end.qpn, text.end.psn, false}; };
+    tracker.tell(asking(mine), serving(theirs));
+    tracker.tell(serving(mine), asking(theirs));
+}
+
 }  // namespace
 
 void ExchangeWatch::observe(const Observation& observation, Tracker& tracker) {
     if (exchanges_.empty() && observation.payload_length < kTellingStart) return;
     const TcpSegmentView segment = tcp_view(observation);
-    const auto begins = [&] { return read_exchange(segment.data) || (segment.data.size() >= kTellingStart && begins_exchange(segment.data)); };
+    const auto begins = [&] {
+        return read_exchange(segment.data) || (segment.data.size() >= kTellingStart && begins_exchange(segment.data));
+    };
     if (exchanges_.empty() && !begins()) return;
     const FlowKey key = key_of(observation.flow);
     auto found = exchanges_.find(key);
@@ -61,13 +72,13 @@ void ExchangeWatch::take(Exchange& exchange, const Observation& observation, con
     Bytes data = side.rest;
     while (const auto text = read_exchange(data)) {
         data = data.subspan(text->size);
-        side.waiting.push_back(text->end);
+        side.waiting.push_back(*text);
         exchange.lost |= side.waiting.size() > kMostWaiting;
         if (peer.waiting.empty()) continue;
-        const ToldEnd mine = side.waiting.front(), theirs = peer.waiting.front();
+        const ExchangeText mine = side.waiting.front(), theirs = peer.waiting.front();
         side.waiting.erase(side.waiting.begin());
         peer.waiting.erase(peer.waiting.begin());
-        if (mine.address == observation.flow.source && theirs.address == observation.flow.destination) tracker.tell(mine, theirs);
+        if (mine.end.address == observation.flow.source && theirs.end.address == observation.flow.destination) tell(mine, theirs, tracker);
     }
     if (!begins_exchange(data)) data = {};
     side.rest = std::vector<std::byte>(data.begin(), data.end());

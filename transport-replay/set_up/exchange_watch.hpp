@@ -1,9 +1,10 @@
-// ExchangeWatch: which queue pairs programs tell each other over TCP, in text. The n-th that one end names is the peer of the n-th that the other
-// names. The tracker is told of pairs whose addresses are those of the TCP connection: others are of hosts that somebody else may follow.
+// ExchangeWatch: which queue pairs programs tell each other over TCP, in text. The n-th that one end names is the peer of the n-th that the
+// other names; of XRC, which names two of each, who asks is that of who serves. The tracker is told of pairs whose addresses are those of
+// the TCP connection: others are of hosts that somebody else may follow.
 //
-// What it believes it does not have to prove: who uses a pair compares its PSNs. Texts may be cut anywhere. Where the capture lacks a segment,
-// nothing more is believed of that connection. What an attacker could feed: texts without end; ends that wait for their peers are bounded, and so are connections:
-// past the bound all are forgotten.
+// What it believes it does not have to prove: who uses a pair compares its PSNs. Texts may be cut anywhere. Where the capture lacks a
+// segment, nothing more is believed of that connection. What an attacker could feed: texts without end; ends that wait for their peers are
+// bounded, and so are connections: past the bound all are forgotten.
 #pragma once
 
 #include <transport-replay/model/observation.hpp>
@@ -32,9 +33,9 @@ public:
 private:
     struct Side {
         bool began = false;
-        std::uint32_t next = 0;        // sequence number
-        std::vector<std::byte> rest;   // of a text whose end is still to come
-        std::vector<ToldEnd> waiting;
+        std::uint32_t next = 0;       // sequence number
+        std::vector<std::byte> rest;  // of a text whose end is still to come
+        std::vector<ExchangeText> waiting;
     };
     struct Exchange {
         bool lost = false;  // a segment, or too many wait

@@ -4,9 +4,8 @@
 // What an attacker could feed: pairs without end; past kMost all of them are forgotten, and connections are paired by their packets.
 #pragma once
 
-#include <transport-replay/model/address.hpp>
-
 #include <dissect/types.hpp>
+#include <transport-replay/model/address.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -22,6 +21,7 @@ struct ToldEnd {
     Address address;
     dissect::Qpn qpn{};
     dissect::Psn psn;  // of its first request
+    bool asks = true;  // false: it only serves (XRC targets), and its PSN is that of another queue pair
 };
 
 class ToldPairs {
@@ -42,14 +42,15 @@ public:
         ends_[way(one, two)] = {one.qpn, one.psn, two.psn};
         ends_[way(two, one)] = {two.qpn, two.psn, one.psn};
         for (const ToldEnd& end : {one, two}) {
+            if (!end.asks) continue;
             const auto [known, fresh] = psns_.try_emplace(psn_of(end), end.qpn);
             if (!fresh && known->second != end.qpn) known->second = kSeveral;
         }
         most_ = std::max({most_, ends_.size(), psns_.size()});
         if (psns_.size() >= kMost) clear();
     }
-    // What was told of the flow that a request with that PSN begins. Nothing where that proves nothing: programs that draw no PSNs begin with small
-    // ones, or both ends with the same one, or several queue pairs of a host do.
+    // What was told of the flow that a request with that PSN begins. Nothing where that proves nothing: programs that draw no PSNs begin
+    // with small ones, or both ends with the same one, or several queue pairs of a host do.
     [[nodiscard]] std::optional<Told> find(const FlowKey& flow, dissect::Psn psn) const {
         const auto found = ends_.find(flow);
         if (found == ends_.end() || found->second.first != psn) return {};

@@ -19,12 +19,15 @@ constexpr std::string_view kPingpong = "0000:000014:dc1054:00000000000000000000f
 constexpr std::string_view kPerftest =
     "0000:0001:00001c:867c98:00001334:00005621c2d49000:00:00:00:00:00:00:00:00:00:00:ff:ff:0a:4d:00:0b:00000000:";
 
+constexpr std::string_view kXrc = "0000:000014:000015:dc1054:000002:00000000000000000000ffff0a4d000b";
+
 std::string with_zero(std::string_view text) { return std::string(text) + '\0'; }
 Bytes bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
 
 // Which packets of a sample are followed, and how often.
 using Times = std::function<unsigned(const Observation&)>;
-Timeline analysed(std::string_view sample, const Times& times = [](const Observation&) { return 1U; }) {
+Timeline analysed(
+    std::string_view sample, const Times& times = [](const Observation&) { return 1U; }) {
     Analysis analysis;
     Observation observation;
     qps::tests::for_each_packet((qps::tests::kSampleFolder / sample / "capture.pcap").string(), [&](const Packet& packet) {
@@ -33,33 +36,37 @@ Timeline analysed(std::string_view sample, const Times& times = [](const Observa
     });
     return analysis.finish();
 }
-std::ptrdiff_t joined_by(const Timeline& timeline, JoinedBy how) { return std::ranges::count(timeline.connections, how, &Connection::joined_by); }
+std::ptrdiff_t joined_by(const Timeline& timeline, JoinedBy how) {
+    return std::ranges::count(timeline.connections, how, &Connection::joined_by);
+}
 bool is_frame(const Observation& packet, std::uint64_t number) { return packet.frame == FrameIndex{number}; }
 
 }  // namespace
 
 TEST_CASE("texts of an exchange name a queue pair, a PSN and a GID") {
-    for (const std::string_view plain : {kPingpong, kPerftest}) {
+    for (const std::string_view plain : {kPingpong, kXrc, kPerftest}) {
         const std::string text = with_zero(plain);
         const auto read = read_exchange(bytes_of(text));
         REQUIRE(read);
         CHECK(read->size == text.size());
         CHECK(qps::transport::text(read->end.address) == "10.77.0.11");
-        CHECK(read->end.qpn == (plain == kPingpong ? Qpn{0x14} : Qpn{0x1c}));
-        CHECK(read->end.psn == Psn(plain == kPingpong ? 0xdc1054U : 0x867c98U));
+        CHECK(read->end.qpn == (plain == kPerftest ? Qpn{0x1c} : Qpn{0x14}));
+        CHECK(read->initiator == (plain == kXrc ? std::optional(Qpn{0x15}) : std::nullopt));
+        CHECK(read->end.psn == Psn(plain == kPerftest ? 0x867c98U : 0xdc1054U));
         const std::string twice = text + text;
         CHECK(read_exchange(bytes_of(twice))->size == text.size());
     }
 }
 
 TEST_CASE("a text is written with another GID, and without R_Key and address") {
-    for (const std::string_view plain : {kPingpong, kPerftest}) {
+    for (const std::string_view plain : {kPingpong, kXrc, kPerftest}) {
         const std::string text = with_zero(plain);
         std::string other(text.size(), '?');
         rewrite_exchange(bytes_of(text), {0x20010db800000000, 0x123456789abcdef0}, std::as_writable_bytes(std::span(other)));
         const auto before = read_exchange(bytes_of(text)), after = read_exchange(bytes_of(other));
         REQUIRE(after);
         CHECK(after->end.qpn == before->end.qpn);
+        CHECK(after->initiator == before->initiator);
         CHECK(after->end.psn == before->end.psn);
         CHECK(qps::transport::text(after->end.address) == "2001:db8::1234:5678:9abc:def0");
         CHECK(other.find("1334") == std::string::npos);
@@ -68,7 +75,7 @@ TEST_CASE("a text is written with another GID, and without R_Key and address") {
 }
 
 TEST_CASE("what is nearly the text of an exchange is none") {
-    for (const std::string_view plain : {kPingpong, kPerftest}) {
+    for (const std::string_view plain : {kPingpong, kXrc, kPerftest}) {
         const std::string text = with_zero(plain);
         for (std::size_t size = 0; size < text.size(); ++size) {
             const std::string shorter = text.substr(0, size);

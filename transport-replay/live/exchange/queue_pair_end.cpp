@@ -62,6 +62,12 @@ std::array<std::byte, kPingPongEndBytes> pingpong_text(const QueuePairEnd& end) 
                                                    end.psn.value(), end.gid.bits[0], end.gid.bits[1]));
 }
 
+std::array<std::byte, kXrcPingPongEndBytes> xrc_pingpong_text(const QueuePairEnd& end) {
+    return with_nul<kXrcPingPongEndBytes>(fmt::format(
+        "{:04x}:{:06x}:{:06x}:{:06x}:{:06x}:{:016x}{:016x}", end.lid, std::to_underlying(end.qpn) & Psn::kMask,
+        std::to_underlying(end.initiator) & Psn::kMask, end.psn.value(), end.srqn & Psn::kMask, end.gid.bits[0], end.gid.bits[1]));
+}
+
 std::array<std::byte, kPerftestEndBytes> perftest_text(const QueuePairEnd& end) {
     std::string text = fmt::format("{:04x}:{:04x}:{:06x}:{:06x}:{:08x}:{:016x}:", end.lid, end.out_reads,
                                    std::to_underlying(end.qpn) & Psn::kMask, end.psn.value(), std::to_underlying(end.rkey), end.address);
@@ -75,6 +81,20 @@ std::optional<QueuePairEnd> read_pingpong_text(Bytes text) {
     end.lid = static_cast<std::uint16_t>(reader.digits(4));
     end.qpn = Qpn{static_cast<std::uint32_t>(reader.skip(':').digits(6))};
     end.psn = Psn(static_cast<std::uint32_t>(reader.skip(':').digits(6)));
+    end.gid.space = AddressSpace::roce_v2;
+    end.gid.bits[0] = reader.skip(':').digits(16);
+    end.gid.bits[1] = reader.digits(16);
+    return reader.skip('\0').at_end() ? std::optional(end) : std::nullopt;
+}
+
+std::optional<QueuePairEnd> read_xrc_pingpong_text(Bytes text) {
+    Reader reader(text);
+    QueuePairEnd end;
+    end.lid = static_cast<std::uint16_t>(reader.digits(4));
+    end.qpn = Qpn{static_cast<std::uint32_t>(reader.skip(':').digits(6))};
+    end.initiator = Qpn{static_cast<std::uint32_t>(reader.skip(':').digits(6))};
+    end.psn = Psn(static_cast<std::uint32_t>(reader.skip(':').digits(6)));
+    end.srqn = static_cast<std::uint32_t>(reader.skip(':').digits(6));
     end.gid.space = AddressSpace::roce_v2;
     end.gid.bits[0] = reader.skip(':').digits(16);
     end.gid.bits[1] = reader.digits(16);

@@ -1,6 +1,7 @@
 #include <transport-replay/live/peers/exchange_pairs.hpp>
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -27,10 +28,8 @@ verbs::Result<ExchangePairs> ExchangePairs::open(const PeerContext& context, con
             ready = std::unexpected(queues.error());
         } else {
             const dissect::Qpn qpn = queues->qpn();
+            pairs.announce(*queues, gid, seed);
             pairs.all_.push_back(std::move(*queues));
-            pairs.numbers_.emplace(static_cast<std::uint32_t>(qpn), i);
-            const dissect::Psn psn{static_cast<std::uint32_t>(mix(seed ^ mix(static_cast<std::uint32_t>(qpn))))};
-            pairs.ends_.push_back({.qpn = qpn, .psn = psn, .gid = in_space(gid, AddressSpace::roce_v2)});
             if (needs.type == verbs::QpType::ud) {
                 ready = context.endpoint.connections().activate_datagrams(qpn, qkey);
                 if (ready) ready = pairs.all_.back().post_all(context);
@@ -42,7 +41,23 @@ verbs::Result<ExchangePairs> ExchangePairs::open(const PeerContext& context, con
         }
     }
     pairs.targets_.resize(count);
+    pairs.srqs_.resize(count);
     return pairs;
+}
+
+// What is told of the next one. Of XRC the queue pair that serves has the place of the only one of others.
+void ExchangePairs::announce(const Queues& queues, const Address& gid, std::uint64_t seed) {
+    const auto number = static_cast<std::uint32_t>(all_.size());
+    const auto qpn = static_cast<std::uint32_t>(queues.qpn());
+    numbers_.emplace(qpn, number);
+    QueuePairEnd& end = ends_.emplace_back();
+    end.qpn = queues.qpn();
+    end.psn = dissect::Psn{static_cast<std::uint32_t>(mix(seed ^ mix(qpn)))};
+    end.gid = in_space(gid, AddressSpace::roce_v2);
+    if (!queues.extended()) return;
+    end.initiator = std::exchange(end.qpn, queues.extended()->target);
+    end.srqn = static_cast<std::uint32_t>(queues.extended()->srq.number);
+    numbers_.emplace(static_cast<std::uint32_t>(end.qpn), number);
 }
 
 void ExchangePairs::close(const PeerContext& context) {
@@ -60,20 +75,28 @@ verbs::Result<void> ExchangePairs::raise(const PeerContext& context, std::uint32
     const verbs::QpType type = at(number).needs().type;
     targets_[number] = {.ah = to, .remote_qpn = remote.qpn, .remote_qkey = qkey_};
     if (type == verbs::QpType::ud) return {};
-    verbs::QpAttr rtr{.qp_state = verbs::QpState::rtr, .address = to, .path_mtu = mtu, .dest_qp_num = remote.qpn, .rq_psn = remote.psn};
-    verbs::QpAttr rts{.qp_state = verbs::QpState::rts, .sq_psn = ends_[number].psn};
-    if (type == verbs::QpType::rc) {
-        const auto most = static_cast<std::uint8_t>(std::min<std::uint16_t>(reads, verbs::kMaxRdAtomic));
-        rtr.max_dest_rd_atomic = most;
-        rtr.min_rnr_timer = kExchangeRnrTimer;
-        rts.max_rd_atomic = static_cast<std::uint8_t>(std::clamp<std::uint16_t>(remote.out_reads, 1, most));
-        rts.timeout = kExchangeTimeout;
-        rts.retry_cnt = kExchangeRetries;
-        rts.rnr_retry = kExchangeRetries;
-    }
-    const dissect::Qpn qpn = at(number).qpn();
-    if (const auto done = context.adapter().modify_qp(qpn, rtr); !done) return done;
-    return context.adapter().modify_qp(qpn, rts);
+    const auto most = static_cast<std::uint8_t>(std::min<std::uint16_t>(reads, verbs::kMaxRdAtomic));
+    const auto raise_one = [&](verbs::QpType half, dissect::Qpn qpn, dissect::Qpn peer) -> verbs::Result<void> {
+        verbs::QpAttr rtr{.qp_state = verbs::QpState::rtr, .address = to, .path_mtu = mtu, .dest_qp_num = peer, .rq_psn = remote.psn};
+        verbs::QpAttr rts{.qp_state = verbs::QpState::rts, .sq_psn = ends_[number].psn};
+        if (half != verbs::QpType::uc) rts.timeout = kExchangeTimeout;
+        if (half == verbs::QpType::rc || half == verbs::QpType::xrc_recv) {
+            rtr.max_dest_rd_atomic = most;
+            rtr.min_rnr_timer = kExchangeRnrTimer;
+        }
+        if (half == verbs::QpType::rc || half == verbs::QpType::xrc_send) {
+            rts.max_rd_atomic = static_cast<std::uint8_t>(std::clamp<std::uint16_t>(remote.out_reads, 1, most));
+            rts.retry_cnt = kExchangeRetries;
+            rts.rnr_retry = kExchangeRetries;
+        }
+        if (const auto done = context.adapter().modify_qp(qpn, rtr); !done) return done;
+        return context.adapter().modify_qp(qpn, rts);
+    };
+    const auto& extended = at(number).extended();
+    if (!extended) return raise_one(type, at(number).qpn(), remote.qpn);
+    srqs_[number] = Srqn{remote.srqn};
+    if (const auto done = raise_one(verbs::QpType::xrc_recv, extended->target, remote.initiator); !done) return done;
+    return raise_one(type, at(number).qpn(), remote.qpn);
 }
 
 bool ExchangePairs::connect(const PeerContext& context, std::span<const QueuePairEnd> remote, PathMtu mtu, std::uint16_t reads) {
@@ -126,6 +149,7 @@ bool ExchangePairs::note(std::uint32_t number, const Done& done) {
 bool ExchangePairs::post(const PeerContext& context, std::uint32_t number, verbs::SendWr wr, std::uint32_t tag) {
     if (complaint_) return false;
     if (at(number).needs().type == verbs::QpType::ud) wr.ud = targets_[number];
+    wr.remote_srq = srqs_[number];
     const auto posted = at(number).post(context, wr, tag);
     if (!posted) complain(fmt::format("cannot post work: {}", name(posted.error())));
     return posted.has_value();

@@ -73,6 +73,7 @@ public:
 
 private:
     bool note(std::uint32_t number, const Done& done);
+    void announce(const Queues& queues, const Address& gid, std::uint64_t seed);
     [[nodiscard]] verbs::Result<void> raise(const PeerContext& context, std::uint32_t number, const QueuePairEnd& remote, PathMtu mtu,
                                             std::uint16_t reads);
 
@@ -81,6 +82,7 @@ private:
     std::vector<Queues> all_;
     std::vector<QueuePairEnd> ends_;
     std::vector<verbs::UdTarget> targets_;
+    std::vector<Srqn> srqs_;                                           // XRC: the peer's
     boost::unordered_flat_map<std::uint32_t, std::uint32_t> numbers_;  // by queue pair number
     std::array<verbs::Wc, 64> batch_{};
     std::optional<std::string> complaint_{};

@@ -1,13 +1,14 @@
-// ibv_rc_pingpong, ibv_uc_pingpong, ibv_ud_pingpong, ibv_srq_pingpong: a message there and back, over and over, as those of
-// rdma-core do.
+// ibv_rc_pingpong, ibv_uc_pingpong, ibv_ud_pingpong, ibv_srq_pingpong, ibv_xsrq_pingpong: a message there and back, over and over, as those
+// of rdma-core do.
 //
-// The client sends first. Who has the peer's message and the completion of its own sends the next one, on each queue pair by
-// itself (ibv_srq_pingpong has several; the others one), until so many went and came on all of them. The server of the originals
-// sends back what it received, because it has one buffer for both: so does ours, and the client compares. ibv_srq_pingpong's
+// The client sends first (of ibv_xsrq_pingpong the server). Who has the peer's message and the completion of its own sends the next one, on
+// each queue pair by itself (ibv_srq_pingpong has several; the others one), until so many went and came on all of them. The server of the
+// originals sends back what it received, because it has one buffer for both: so does ours, and the client compares. ibv_srq_pingpong's
 // buffer is that of all queue pairs, so all its messages are alike.
 //
 // Sizes and iterations are not told. A server that is not told them either answers what comes, and the end is when nothing comes
-// any more (kExchangeSilence); a message longer than its receives fails, as it does in the originals.
+// any more (kExchangeSilence; of ibv_xsrq_pingpong it is not told either, but has a number of its own); a message longer than its receives
+// fails, as it does in the originals.
 #include <transport-replay/live/peers/exchanged.hpp>
 #include <transport-replay/live/peers/pattern.hpp>
 #include <transport-replay/live/peers/roles.hpp>
@@ -19,7 +20,7 @@ namespace qps::transport::live::peers {
 
 namespace {
 
-enum class Kind : std::uint8_t { rc, uc, ud, srq };
+enum class Kind : std::uint8_t { rc, uc, ud, srq, xrc };
 
 constexpr std::uint32_t kPingReceives = 4;  // of a queue pair: one message is under way
 constexpr std::uint32_t kPingSends = 4;
@@ -44,6 +45,7 @@ struct PingTransfer {
 
 verbs::QpType type_of(Kind kind) {
     if (kind == Kind::uc) return verbs::QpType::uc;
+    if (kind == Kind::xrc) return verbs::QpType::xrc_send;
     return kind == Kind::ud ? verbs::QpType::ud : verbs::QpType::rc;
 }
 
@@ -54,7 +56,9 @@ public:
     PingPong(Kind kind, const ProgramRequest& request)
         : kind_(kind), request_(request), size_(request.size.value_or(kind == Kind::ud ? kUdPingPongSize : kPingPongSize)) {
         if (kind == Kind::srq) count_ = request.exchange.queue_pairs.value_or(kSrqPingPongQueuePairs);
-        const std::uint64_t none = request.target ? kPingPongIterations : std::numeric_limits<std::uint64_t>::max();
+        std::uint64_t none = request.target ? kPingPongIterations : std::numeric_limits<std::uint64_t>::max();
+        if (kind == Kind::xrc) none = kXrcPingPongIterations;
+        begins_ = request.target.has_value() != (kind == Kind::xrc);
         iterations_ = request.count.value_or(none);
     }
 
@@ -71,7 +75,8 @@ public:
         transfer.out = std::move(*out);
         std::vector<QueuePairEnd> ends = turn.pairs.ends();
         if (kind_ == Kind::srq) ends.resize(kSrqPingPongEnds);
-        return Session(request_.target ? ExchangeRole::client : ExchangeRole::server, std::move(ends));
+        return Session(request_.target ? ExchangeRole::client : ExchangeRole::server, std::move(ends),
+                       kind_ == Kind::xrc ? PingPongFormat::xrc : PingPongFormat::plain);
     }
     void connect(const ExchangeTurn& turn, Transfer& transfer, const Session& session) const {
         const PathMtu mtu = std::min(request_.exchange.mtu.value_or(kPingPongMtu), turn.context.adapter().settings().mtu);
@@ -82,7 +87,7 @@ public:
     }
     void begin(const ExchangeTurn& turn, Transfer& transfer, const Session& /*session*/) const {
         transfer.first = turn.context.now;
-        if (!request_.target) return;
+        if (!begins_) return;
         for (std::uint32_t i = 0; i < transfer.pairs.size(); ++i) {
             fill_ping(transfer, i);
             send(turn, transfer, i);
@@ -107,7 +112,7 @@ public:
     void tend(const ExchangeTurn& turn, Transfer& transfer, const Session& /*session*/) const {
         for (std::uint32_t i = 0; i < transfer.pairs.size() && transfer.sent < iterations_; ++i) {
             if (transfer.pairs[i].waits_for_message || transfer.pairs[i].waits_for_send) continue;
-            if (request_.target) fill_ping(transfer, i);
+            if (begins_) fill_ping(transfer, i);
             send(turn, transfer, i);
         }
         if (transfer.sent >= iterations_ && transfer.received >= iterations_) transfer.through = true;
@@ -160,9 +165,9 @@ private:
             turn.pairs.complain(fmt::format("sends messages of {}, expected {} (option -s)", counted(message.size(), "byte"), own.size()));
             return;
         }
-        const bool wrong = request_.target ? !std::ranges::equal(message, own) : judge(message) == Content::wrong;
+        const bool wrong = begins_ ? !std::ranges::equal(message, own) : judge(message) == Content::wrong;
         if (wrong && request_.verify) ++turn.context.counts.wrong;
-        if (!request_.target) std::ranges::copy(message, own.begin());
+        if (!begins_) std::ranges::copy(message, own.begin());
     }
 
     Kind kind_;
@@ -170,6 +175,7 @@ private:
     std::uint32_t size_;
     std::uint32_t count_ = 1;
     std::uint64_t iterations_;
+    bool begins_ = false;  // it sends what the other sends back
 };
 
 Made make(Kind kind, const ProgramRequest& request) {
@@ -190,5 +196,6 @@ Made make_rc_pingpong(const ProgramRequest& request) { return make(Kind::rc, req
 Made make_uc_pingpong(const ProgramRequest& request) { return make(Kind::uc, request); }
 Made make_ud_pingpong(const ProgramRequest& request) { return make(Kind::ud, request); }
 Made make_srq_pingpong(const ProgramRequest& request) { return make(Kind::srq, request); }
+Made make_xsrq_pingpong(const ProgramRequest& request) { return make(Kind::xrc, request); }
 
 }  // namespace qps::transport::live::peers

@@ -2,6 +2,7 @@
 #include <transport-replay/queue_pair/responder.hpp>
 
 #include <algorithm>
+#include <utility>
 
 #include <sys/mman.h>
 
@@ -61,31 +62,54 @@ verbs::Result<Queues> Queues::open(const PeerContext& context, verbs::Cq cq, con
         if (!slots) return std::unexpected(slots.error());
         queues.slots_ = std::move(*slots);
     }
-    const auto qp = context.adapter().create_qp({.pd = context.pd,
-                                                 .send_cq = cq,
-                                                 .recv_cq = cq,
-                                                 .cap = {.max_send_wr = needs.sends, .max_recv_wr = needs.receives},
-                                                 .qp_type = needs.type});
-    verbs::Result<void> ready{};
-    if (!qp) {
-        ready = std::unexpected(qp.error());
-    } else {
-        queues.qpn_ = *qp;
-        if (needs.type != verbs::QpType::ud) {
-            ready = context.adapter().modify_qp(*qp, {.qp_state = verbs::QpState::init, .pkey = pkey, .access = needs.access});
-            if (ready) ready = queues.post_all(context);
-        }
-    }
-    if (!ready) {
+    if (const auto ready = queues.open_queue_pairs(context, cq, pkey); !ready) {
         queues.close(context);
         return std::unexpected(ready.error());
     }
     return queues;
 }
 
+verbs::Result<void> Queues::open_queue_pairs(const PeerContext& context, verbs::Cq cq, dissect::Pkey pkey) {
+    verbs::Adapter& adapter = context.adapter();
+    const auto qp = adapter.create_qp({.pd = context.pd,
+                                       .send_cq = cq,
+                                       .recv_cq = cq,
+                                       .cap = {.max_send_wr = needs_.sends, .max_recv_wr = needs_.receives},
+                                       .qp_type = needs_.type});
+    if (!qp) return std::unexpected(qp.error());
+    qpn_ = *qp;
+    if (needs_.type == verbs::QpType::ud) return {};
+    const verbs::QpAttr to_init{.qp_state = verbs::QpState::init, .pkey = pkey, .access = needs_.access};
+    auto ready = adapter.modify_qp(qpn_, to_init);
+    if (ready && needs_.type == verbs::QpType::xrc_send) ready = open_extended(context, cq);
+    if (ready && extended_) ready = adapter.modify_qp(extended_->target, to_init);
+    return ready ? post_all(context) : ready;
+}
+
+verbs::Result<void> Queues::open_extended(const PeerContext& context, verbs::Cq cq) {
+    verbs::Adapter& adapter = context.adapter();
+    ExtendedQueues& made = extended_.emplace();
+    const auto domain = adapter.open_xrcd();
+    if (!domain) return std::unexpected(domain.error());
+    made.domain = *domain;
+    const auto srq = adapter.create_xrc_srq(context.pd, made.domain, cq, std::max(needs_.receives, 1U));
+    if (!srq) return std::unexpected(srq.error());
+    made.srq = *srq;
+    const auto target = adapter.create_qp({.xrcd = made.domain, .qp_type = verbs::QpType::xrc_recv});
+    if (!target) return std::unexpected(target.error());
+    made.target = *target;
+    return {};
+}
+
 void Queues::close(const PeerContext& context) {
-    if (qpn_ != dissect::Qpn{}) (void)context.adapter().destroy_qp(qpn_);
+    verbs::Adapter& adapter = context.adapter();
+    if (qpn_ != dissect::Qpn{}) (void)adapter.destroy_qp(qpn_);
     qpn_ = {};
+    if (const auto gone = std::exchange(extended_, std::nullopt)) {  // what was not made is unknown
+        (void)adapter.destroy_qp(gone->target);
+        (void)adapter.destroy_srq(gone->srq.handle);
+        (void)adapter.close_xrcd(gone->domain);
+    }
     slots_.close(context);
     outstanding_ = 0;
     quiet_ = 0;
@@ -129,7 +153,7 @@ verbs::Result<void> Queues::post_receive(const PeerContext& context, std::uint32
     const verbs::Sge piece = slots_.piece(each * slot, each);
     verbs::RecvWr wr{.wr_id = kReceive | std::uint64_t{1} << kCountShift | slot};
     if (each != 0) wr.sg_list = {&piece, 1};
-    return context.adapter().post_recv(qpn_, wr);
+    return extended_ ? context.adapter().post_srq_recv(extended_->srq.handle, wr) : context.adapter().post_recv(qpn_, wr);
 }
 
 dissect::MutableBytes Queues::message(const Done& done) const {

@@ -11,6 +11,7 @@
 #include <transport-replay/live/peers/program.hpp>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -62,10 +63,10 @@ private:
 };
 
 struct QueueNeeds {
-    verbs::QpType type = verbs::QpType::rc;
-    std::uint32_t sends = 16;          // work requests under way at most
-    std::uint32_t receives = 16;       // posted at most
-    std::uint32_t receive_bytes = 64;  // of each; 0: messages without bytes (WRITE with immediate)
+    verbs::QpType type = verbs::QpType::rc;  // xrc_send: an initiator, and a target with a shared receive queue beside it
+    std::uint32_t sends = 16;                // work requests under way at most
+    std::uint32_t receives = 16;             // posted at most
+    std::uint32_t receive_bytes = 64;        // of each; 0: messages without bytes (WRITE with immediate)
     verbs::Access access = verbs::kEveryAccess;
 };
 // Entries of a completion queue that can never overflow.
@@ -80,15 +81,23 @@ struct Done {
 };
 [[nodiscard]] Done done_of(const verbs::Wc& wc);
 
+// What an initiator of XRC has beside it, so that it can be answered.
+struct ExtendedQueues {
+    verbs::Xrcd domain{};
+    verbs::XrcSrq srq{};
+    dissect::Qpn target{};
+};
+
 class Queues {
 public:
-    // In INIT with all receives posted where it is RC or UC; UD: in RESET, post_all() when it is active.
+    // In INIT with all receives posted where it is RC, UC or XRC; UD: in RESET, post_all() when it is active.
     [[nodiscard]] static verbs::Result<Queues> open(const PeerContext& context, verbs::Cq cq, const QueueNeeds& needs, dissect::Pkey pkey);
     void close(const PeerContext& context);
 
     [[nodiscard]] dissect::Qpn qpn() const { return qpn_; }
     [[nodiscard]] const QueueNeeds& needs() const { return needs_; }
-    [[nodiscard]] std::uint32_t outstanding() const { return outstanding_; }  // sends
+    [[nodiscard]] const std::optional<ExtendedQueues>& extended() const { return extended_; }  // of XRC alone
+    [[nodiscard]] std::uint32_t outstanding() const { return outstanding_; }                   // sends
     [[nodiscard]] std::uint32_t room() const { return needs_.sends - outstanding_; }
 
     // With a completion of its own. Where there is no room: queue_full.
@@ -105,8 +114,12 @@ public:
     [[nodiscard]] verbs::Sge message_piece(const Done& done) const;
 
 private:
+    verbs::Result<void> open_queue_pairs(const PeerContext& context, verbs::Cq cq, dissect::Pkey pkey);
+    verbs::Result<void> open_extended(const PeerContext& context, verbs::Cq cq);
+
     QueueNeeds needs_{};
     dissect::Qpn qpn_{};
+    std::optional<ExtendedQueues> extended_{};
     Block slots_;
     std::uint32_t outstanding_ = 0;
     std::uint32_t quiet_ = 0;  // unsignaled since the last signaled one

@@ -26,6 +26,7 @@ using Made = std::expected<Program, std::string>;
 [[nodiscard]] Made make_uc_pingpong(const ProgramRequest& request);
 [[nodiscard]] Made make_ud_pingpong(const ProgramRequest& request);
 [[nodiscard]] Made make_srq_pingpong(const ProgramRequest& request);
+[[nodiscard]] Made make_xsrq_pingpong(const ProgramRequest& request);
 [[nodiscard]] Made make_perftest(PerftestTest test, const ProgramRequest& request);
 template <PerftestTest test>
 [[nodiscard]] Made make_perftest_of(const ProgramRequest& request) {

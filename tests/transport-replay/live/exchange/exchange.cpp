@@ -222,6 +222,57 @@ TEST_CASE("a pingpong's exchange, in both roles, in pieces of any size") {
     }
 }
 
+TEST_CASE("the exchange of ibv_xsrq_pingpong, in both roles, in pieces of any size") {
+    const auto client = with_nul("0000:000012:000013:1a5136:000004:00000000000000000000ffff0a4d000c");
+    const auto server = with_nul("0000:000011:000010:21a17c:000003:00000000000000000000ffff0a4d000c");
+    REQUIRE(client.size() == kXrcPingPongEndBytes);
+    for (const std::size_t piece : {std::size_t{1}, std::size_t{7}, std::size_t{1000}}) {
+        PingPongSession as_server(ExchangeRole::server, {*read_xrc_pingpong_text(server)}, PingPongFormat::xrc);
+        const Heard at_server = exchange_with(as_server, {client, with_nul("END")}, piece);
+        REQUIRE(at_server.said.size() == 2);
+        CHECK(at_server.said[0] == server);
+        CHECK(shown(at_server.said[1]) == "END\\x00");
+        CHECK(at_server.stops == "connect traffic ");
+        CHECK(as_server.awaits() == Awaits::nothing);
+        CHECK(as_server.problem().empty());
+        CHECK(as_server.remote()[0].qpn == Qpn{0x12});
+        CHECK(as_server.remote()[0].initiator == Qpn{0x13});
+        CHECK(as_server.remote()[0].srqn == 4);
+        PingPongSession as_client(ExchangeRole::client, {*read_xrc_pingpong_text(client)}, PingPongFormat::xrc);
+        const Heard at_client = exchange_with(as_client, {server, with_nul("END")}, piece);
+        REQUIRE(at_client.said.size() == 2);
+        CHECK(at_client.said[0] == client);
+        CHECK(shown(at_client.said[1]) == "END\\x00");
+        CHECK(as_client.awaits() == Awaits::nothing);
+    }
+    const auto session = [&] { return PingPongSession(ExchangeRole::server, {*read_xrc_pingpong_text(server)}, PingPongFormat::xrc); };
+    PingPongSession early = session();  // a client that is through before we are
+    early.process(client);
+    early.proceed();
+    early.process(with_nul("END"));
+    CHECK(early.awaits() == Awaits::traffic);
+    early.proceed();
+    CHECK(early.awaits() == Awaits::nothing);
+    CHECK(early.problem().empty());
+    PingPongSession rude = session();
+    rude.process(client);
+    rude.proceed();
+    rude.process(with_nul("ENOUGH"));
+    CHECK(rude.problem() == "the peer sent something other than \"END\"");
+    PingPongSession gone = session();
+    gone.process(client);
+    gone.proceed();
+    gone.proceed();
+    gone.closed();
+    CHECK(gone.problem() == "the peer closed the connection before it sent \"END\"");
+    for (std::size_t i = 0; i < client.size(); ++i) {
+        Message changed = client;
+        changed[i] = std::byte{'x'};
+        CHECK_FALSE(read_xrc_pingpong_text(changed));
+        CHECK_FALSE(read_xrc_pingpong_text(Bytes(client).first(i)));
+    }
+}
+
 TEST_CASE("ibv_srq_pingpong tells all of its ends") {
     std::vector<QueuePairEnd> ends(kSrqPingPongEnds, QueuePairEnd{.gid = ipv4_address(1)});
     for (std::uint32_t i = 0; i < 16; ++i) ends[i].qpn = Qpn{i + 1};
@@ -414,7 +465,8 @@ TEST_CASE("what perftest does not have is refused") {
     CHECK(refused(write_lat, [](PerftestSettings& s) { s.bidirectional = true; }) == "ib_write_lat has no bidirectional mode");
     CHECK(refused(send_bw, [](PerftestSettings& s) { s.queue_pairs = 0; }) == "ib_send_bw supports 1 to 1024 queue pairs");
     CHECK(refused(atomic_bw, [](PerftestSettings& s) { s.size = 16; }) == "ib_atomic_bw has one size, 8 bytes");
-    CHECK(refused(send_bw, [](PerftestSettings& s) { s.all_sizes = s.duration = true; }) == "ib_send_bw runs all sizes or for a duration, not both");
+    CHECK(refused(send_bw, [](PerftestSettings& s) { s.all_sizes = s.duration = true; }) ==
+          "ib_send_bw runs all sizes or for a duration, not both");
     PerftestSettings two = settings_for(send_bw);
     two.queue_pairs = 2;
     PerftestSession session(ExchangeRole::client, two, ends_of(kClientKeys, 1));

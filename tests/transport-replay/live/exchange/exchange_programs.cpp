@@ -99,6 +99,8 @@ std::vector<Row> pingpongs() {
         {"ibv_uc_pingpong", {}, {.count = 10}, 20, 20, 4096},
         {"ibv_ud_pingpong", {.size = 1024}, {.count = 10, .size = 1024}, 20, 20, 1024},
         {"ibv_srq_pingpong", with({.queue_pairs = 1}), with({.queue_pairs = 16}, {.count = 9}), 18, 18, 4096},  // what both have
+        {"ibv_xsrq_pingpong", {}, {}, 10, 10, 4096},
+        {"ibv_xsrq_pingpong", {.count = 300, .size = 70'001}, {.count = 300, .size = 70'001}, 600, 600, 70'001},
     };
 }
 
@@ -226,7 +228,8 @@ TEST_CASE("what exchanged programs cannot be asked for is refused") {
     CHECK(refused("ib_write_bw", with({.service = Service::ud})) == "ib_write_bw does not work over UD");
     CHECK(refused("ib_send_bw", with({.duration = microseconds(5)}, {.count = 5})) == "--count and --duration exclude each other");
     CHECK(refused("ib_send_bw", with({.compare_swap = true})) == "--compare-swap applies to ib_atomic_* only");
-    CHECK(refused("ibv_rc_pingpong", with({.both_ways = true})) == "ibv_*_pingpong programs have one service, one size and a number of messages");
+    CHECK(refused("ibv_rc_pingpong", with({.both_ways = true})) ==
+          "ibv_*_pingpong programs have one service, one size and a number of messages");
     CHECK(refused("ibv_rc_pingpong", with({.queue_pairs = 2})) == "it uses at most 1 queue pair");
     CHECK(refused("ib_read_lat", {.size = 0}).find("invalid size 0") == 0);
 }

@@ -84,7 +84,7 @@ TEST_CASE("xrc: every operation of an initiator is carried out for the shared re
     CHECK(received[0].imm_data == 7);
     CHECK(received[1].wr_id == 12);
     CHECK(received[1].opcode == WcOpcode::recv_rdma_with_imm);
-    for (const std::uint64_t place : {0x4000, 0x6000, 0x7000}) CHECK(pair.arrived(place, 600));
+    for (const std::uint64_t place : {0x4000U, 0x6000U, 0x7000U}) CHECK(pair.arrived(place, 600));
 
     pair.b.set_word(0x100, 40);
     SendWr add{
