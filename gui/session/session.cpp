@@ -32,7 +32,7 @@ constexpr int kWakeUp = SIGUSR1;
 constexpr int kTimelineShare = 20;  // showing what is known so far takes no more than this part of the time
 
 QString sentence(const dissect::InputProblem& problem) {
-    QString text = QString::fromStdString(problem.file) + QStringLiteral(" ") + QString::fromStdString(problem.sentence);
+    QString text = QString::fromStdString(problem.file) + QStringLiteral(": ") + QString::fromStdString(problem.sentence);
     if (problem.kind == dissect::InputProblemKind::damaged) text += QStringLiteral(" (at offset %L1)").arg(problem.offset);
     return text;
 }
