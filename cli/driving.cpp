@@ -265,7 +265,8 @@ std::expected<OpenEndpoint, Failure> open_endpoint(const LiveOptions& options, I
     settings.link_speed = options.link_speed;
     if (!options.seed) settings.adapter.first_qp = random_first_qp();
     if (options.mtu) settings.adapter.mtu = *options.mtu;
-    if (options.rate_control) settings.adapter.dcqcn = verbs::DcqcnSettings{};
+    if (options.rate_control == RateControlWord::dcqcn) settings.adapter.dcqcn = verbs::DcqcnSettings{};
+    if (options.rate_control == RateControlWord::rtt) settings.adapter.timely = verbs::TimelySettings{};
     OpenEndpoint result{.endpoint = Endpoint(std::move(opened->device), settings, now),
                         .capture = std::move(opened->capture),
                         .reserved = {},

@@ -25,8 +25,7 @@ namespace {
 template <class T>
 T read_number(const std::string& text, T least, T most, std::string_view what) {
     const auto number = dissect::parse_number(text, most);
-    if (!number || *number < least)
-        refuse(fmt::format("invalid {} '{}': expected {} to {}", what, text, least, most));
+    if (!number || *number < least) refuse(fmt::format("invalid {} '{}': expected {} to {}", what, text, least, most));
     return static_cast<T>(*number);
 }
 
@@ -79,6 +78,11 @@ Via read_via(const std::string& text) {
     refuse(fmt::format("invalid --via '{}': expected ring, pcap or udp", text));
 }
 
+RateControlWord read_rate_control(const std::string& text) {
+    if (text != "dcqcn" && text != "rtt") refuse(fmt::format("invalid --rate-control '{}': expected dcqcn or rtt", text));
+    return text == "rtt" ? RateControlWord::rtt : RateControlWord::dcqcn;
+}
+
 bool read_obeys(const std::string& text) {
     if (text != "obey" && text != "ignore") refuse(fmt::format("invalid --pause '{}': expected obey or ignore", text));
     return text == "obey";
@@ -120,8 +124,7 @@ void add_live_settings(CLI::App& app, LiveOptions& options) {
              [&options](const std::string& text) { options.mac = read_mac(text); });
     add_list(app, "--gateway", "ADDRESS", "Route to other networks through this address",
              [&options](const std::string& text) { options.gateways.push_back(read_peer_address(text)); });
-    add_read(app, "--via", "WORD",
-             "Send by ring (packet socket), pcap (libpcap) or udp (socket on port 4791, no root) (default: ring)",
+    add_read(app, "--via", "WORD", "Send by ring (packet socket), pcap (libpcap) or udp (socket on port 4791, no root) (default: ring)",
              [&options](const std::string& text) { options.via = read_via(text); });
     add_read(app, "--vlan", "N", "Tag all frames with this VLAN",
              [&options](const std::string& text) { options.vlan = read_number<std::uint16_t>(text, 1, 4094, "VLAN"); });
@@ -132,7 +135,8 @@ void add_live_settings(CLI::App& app, LiveOptions& options) {
     add_read(app, "--mtu", "BYTES", "Path MTU: 256, 512, 1024, 2048 or 4096 (default: the largest that the interface carries)",
              [&options](const std::string& text) { options.mtu = read_mtu(text); });
     app.add_flag("--roce-v1", options.roce_v1, "Use RoCEv1 (Ethertype 0x8915) instead of RoCEv2");
-    app.add_flag("--rate-control", options.rate_control, "React to CNPs as DCQCN does");
+    add_read(app, "--rate-control", "WORD", "React to congestion: dcqcn (to CNPs) or rtt (to round trips, as TIMELY does) (default: not)",
+             [&options](const std::string& text) { options.rate_control = read_rate_control(text); });
     add_read(app, "--pause", "WORD", "Obey PAUSE and PFC frames, or ignore them: obey or ignore (default: obey)",
              [&options](const std::string& text) { options.obey_pauses = read_obeys(text); });
     if (app.get_option_no_throw("--link-speed") == nullptr)  // of a command that reads captures, it is theirs
@@ -160,8 +164,7 @@ void add_live_settings(CLI::App& app, LiveOptions& options) {
 }
 
 void add_live_options(CLI::App& app, LiveOptions& options) {
-    app.add_option("-i,--interface", options.interface, "Use this interface (needs CAP_NET_RAW; not with --via udp)")
-        ->type_name("NAME");
+    app.add_option("-i,--interface", options.interface, "Use this interface (needs CAP_NET_RAW; not with --via udp)")->type_name("NAME");
     add_live_settings(app, options);
     app.add_option("-w,--write", options.capture, "Write all frames sent and received to FILE")->type_name("FILE");
 }
@@ -207,15 +210,17 @@ void add_target_options(CLI::App& app, LiveOptions& options) {
              [&options](const std::string& text) { options.size = read_number<std::uint32_t>(text, 0, live::kMaxTransfer, "size"); });
     add_read(app, "--depth", "N", "Keep up to N messages outstanding",
              [&options](const std::string& text) { options.depth = read_number<std::uint32_t>(text, 1, 4096, "depth"); });
-    add_read(app, "--clients", "N", "Stop serving after N clients (default: serve until interrupted)",
-             [&options](const std::string& text) {
-                 options.clients = read_number<std::uint64_t>(text, 1, ~std::uint64_t{0}, "number of clients");
-             });
-    const auto add_code = [&app](const char* names, std::optional<std::uint8_t>& target, std::uint8_t least, std::uint8_t most, const std::string& meaning) {
-        add_read(app, names, "N", meaning,
-                 [&target, least, most, name = std::string(names)](const std::string& text) { target = read_number<std::uint8_t>(text, least, most, name); });
+    add_read(app, "--clients", "N", "Stop serving after N clients (default: serve until interrupted)", [&options](const std::string& text) {
+        options.clients = read_number<std::uint64_t>(text, 1, ~std::uint64_t{0}, "number of clients");
+    });
+    const auto add_code = [&app](const char* names, std::optional<std::uint8_t>& target, std::uint8_t least, std::uint8_t most,
+                                 const std::string& meaning) {
+        add_read(app, names, "N", meaning, [&target, least, most, name = std::string(names)](const std::string& text) {
+            target = read_number<std::uint8_t>(text, least, most, name);
+        });
     };
-    add_code("--ack-timeout", options.ack_timeout, 1, 31, "Wait so long for an answer before sending again: 4.096 us * 2^N (default: by CM, 19 with Linux: 2.15 s)");
+    add_code("--ack-timeout", options.ack_timeout, 1, 31,
+             "Wait so long for an answer before sending again: 4.096 us * 2^N (default: by CM, 19 with Linux: 2.15 s)");
     add_code("--retry", options.retry, 0, 7, "Announce this retry count in the REQ (default: 7)");
     add_code("--rnr-retry", options.rnr_retry, 0, 7, "Let the peer retry so often after an RNR NAK; 7: for ever (default: 7)");
     add_code("--min-rnr-timer", options.min_rnr_timer, 0, 31, "Code of the time in our RNR NAKs (default: 12, 0.64 ms)");
@@ -268,12 +273,11 @@ void add_pingpong_options(CLI::App& app, LiveOptions& options) {
                  options.sizes = std::move(*sizes);
              })
         ->excludes(app.get_option("--size"));
-    add_read(app, "--seconds", "N", "Run each mode for at most N seconds (without -n: for all of it)",
-             [&options](const std::string& text) {
-                 const auto time = read_time(text + "s");
-                 if (!time) refuse(fmt::format("invalid number of seconds '{}'", text));
-                 options.row_lasts = *time;
-             });
+    add_read(app, "--seconds", "N", "Run each mode for at most N seconds (without -n: for all of it)", [&options](const std::string& text) {
+        const auto time = read_time(text + "s");
+        if (!time) refuse(fmt::format("invalid number of seconds '{}'", text));
+        options.row_lasts = *time;
+    });
     app.add_flag("!--unsignaled", options.signaled, "Signal only some of the SENDs and WRITEs");
 }
 

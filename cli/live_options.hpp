@@ -22,6 +22,7 @@ struct ConnectOptions;
 
 namespace qps::cli {
 
+enum class RateControlWord : std::uint8_t { none, dcqcn, rtt };
 enum class Via : std::uint8_t { ring, pcap, udp, nowhere };  // how frames reach the interface; nowhere: they are recorded alone
 
 // "10.77.0.9/24", "fd00::9".
@@ -41,7 +42,7 @@ struct LiveOptions {
     std::uint8_t dscp = 0;
     std::optional<transport::PathMtu> mtu;
     bool roce_v1 = false;
-    bool rate_control = false;  // DCQCN
+    RateControlWord rate_control = RateControlWord::none;
     bool obey_pauses = true;
     dissect::BitsPerSecond link_speed{};  // of pauses; 0: as the interface says
     std::vector<std::string> faults;

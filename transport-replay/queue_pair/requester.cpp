@@ -187,6 +187,7 @@ std::optional<TransportPacket> Requester::poll(Instant now) {
     polled_ = work->request.id;
     ++counts_.packets;
     if (next_.before(sent_)) ++counts_.retransmitted;
+    else if (packet.ack_request && !whole && !probe_) probe_ = Probe{after, now};
     next_ = after;
     if (sent_.before(after)) sent_ = after;
     if (ends) {

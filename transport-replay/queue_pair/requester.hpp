@@ -23,6 +23,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace qps::transport {
@@ -207,6 +208,10 @@ public:
 
     void process(const TransportPacket& response, dissect::Instant now);
 
+    // From a request that asked for an acknowledgment to one that covers it, where no packet since was sent again (Karn); once each. One is
+    // measured at a time.
+    [[nodiscard]] std::optional<dissect::Duration> take_round_trip() { return std::exchange(round_trip_, std::nullopt); }
+
     // Completions since the last call, in the order of the work requests.
     [[nodiscard]] std::vector<Completion> take_completions();
     // The same one by one, without a vector.
@@ -284,6 +289,12 @@ private:
     std::uint32_t unrequested_ = 0;             // packets since the last AckReq
     bool reading_again_ = false;                // an implied NAK was answered; more of them say nothing new
     std::optional<dissect::Instant> deadline_;  // local ACK timeout
+    struct Probe {
+        dissect::Psn behind;  // the packet that is measured
+        dissect::Instant sent{};
+    };
+    std::optional<Probe> probe_;
+    std::optional<dissect::Duration> round_trip_;
     dissect::Instant rnr_until_{};
     RequesterCounts counts_;
 };

@@ -76,6 +76,7 @@ bool Requester::acknowledge_before(Psn psn, Instant now) {
 
 void Requester::progress(Psn unacknowledged, Instant now) {
     unacknowledged_ = unacknowledged;
+    if (probe_ && !unacknowledged_.before(probe_->behind)) probe_.reset();
     if (next_.before(unacknowledged)) next_ = unacknowledged;
     reading_again_ = false;
     retries_left_ = settings_.retries;
@@ -86,7 +87,9 @@ void Requester::progress(Psn unacknowledged, Instant now) {
 }
 
 void Requester::on_acknowledgment(const TransportPacket& response, Instant now) {
-    if (!acknowledge_before(response.psn + 1, now)) implied_nak(now);
+    const auto probe = probe_;
+    if (!acknowledge_before(response.psn + 1, now)) return implied_nak(now);
+    if (probe && !probe_) round_trip_ = now - probe->sent;
 }
 
 void Requester::on_rnr(const TransportPacket& response, Instant now) {
@@ -179,6 +182,7 @@ void Requester::rewind() {
     next_ = unacknowledged_;
     at_ = 0;
     awaited_ = 0;
+    probe_.reset();
 }
 
 void Requester::finish_front(CompletionStatus status) {

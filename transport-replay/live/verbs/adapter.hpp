@@ -26,6 +26,7 @@
 
 #include <transport-replay/live/device/device.hpp>
 #include <transport-replay/live/verbs/dcqcn.hpp>
+#include <transport-replay/live/verbs/timely.hpp>
 #include <transport-replay/live/verbs/verbs.hpp>
 
 #include <memory>
@@ -63,6 +64,7 @@ struct AdapterSettings {
     dissect::Qpn first_qp{0x11};                   // numbers are given out upwards from here
     std::uint64_t first_address = 0x10'0000'0000;  // iova of the first region; the next lie behind it
     std::optional<DcqcnSettings> dcqcn{};          // paces all queue pairs; each may say otherwise (QpAttr::rate_control)
+    std::optional<TimelySettings> timely{};        // likewise, in its place: by round trips, not by CNPs
     bool ecn_capable = true;                       // data goes out as ECT(0)
     bool end_to_end_credits = true;                // of RC (9.7.7.2): given, and heeded
     std::uint32_t window = 512;                    // PSNs a queue pair has outstanding: a peer that sleeps wakes for many
@@ -166,7 +168,7 @@ struct QpStatus {
     QpCounts counts{};
     std::uint32_t sends = 0;                       // posted and not complete
     std::uint32_t receives = 0;                    // likewise, of its own queue
-    std::optional<dissect::BitsPerSecond> rate{};  // where DCQCN limited it when something was last sent
+    std::optional<dissect::BitsPerSecond> rate{};  // where rate control limited it when something was last sent
 };
 
 // A shared receive queue of an XRC domain, and the number by which the peer's requests name it.

@@ -177,6 +177,8 @@ bool deliver(AdapterState& adapter, QueuePair& qp, const IncomingPacket& arrival
     if (arrival.ecn == Ecn::congestion_experienced && packet.dest_qp != kMulticastQpn) on_mark(adapter, qp, arrival, now);
     if (info(packet.opcode).request) return process_request(adapter, qp, arrival);
     qp.requester->process(packet, now);
+    const auto round_trip = qp.requester->take_round_trip();
+    if (qp.rate && round_trip) qp.rate->on_round_trip(*round_trip, now);
     settle(adapter, qp);
     return true;
 }

@@ -1,7 +1,6 @@
 #include <transport-replay/live/verbs/dcqcn.hpp>
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 namespace qps::transport::verbs {
@@ -10,18 +9,9 @@ using namespace dissect;
 
 namespace {
 
-constexpr std::uint64_t kSecond = 1'000'000'000;
-constexpr Instant kLowest{std::numeric_limits<std::int64_t>::min()};
 // A raise halves the way to the target; 64 of them leave nothing of any 64-bit rate. Then only steps are taken, and each is
 // one bit per second at least: who slept longer than that many periods is at its target.
 constexpr int kMaxCatchUp = 4096;
-
-// How long so many bytes take, rounded up; the rate is not 0.
-Duration time_of(std::uint64_t bytes, std::uint64_t bits_per_second) {
-    constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;  // bits times nanoseconds stay below 2^63
-    const std::uint64_t bits = std::min(bytes, kMostBytes) * 8;
-    return Duration{static_cast<std::int64_t>((bits * kSecond + bits_per_second - 1) / bits_per_second)};
-}
 
 }  // namespace
 
@@ -41,7 +31,7 @@ void Dcqcn::release() {
     limited_ = false;
     rate_ = target_ = std::to_underlying(settings_.line_rate);
     alpha_ = kAlphaOne;
-    next_send_ = kLowest;
+    pacing_.end();
 }
 
 void Dcqcn::on_cnp(Instant now) {
@@ -56,7 +46,7 @@ void Dcqcn::on_cnp(Instant now) {
     last_cut_ = now;
     alpha_due_ = now + settings_.alpha_period;
     rate_due_ = now + settings_.rate_period;
-    if (!limited_) next_send_ = now;
+    if (!limited_) pacing_.begin(now);
     limited_ = true;
     ++cuts_;
 }
@@ -96,9 +86,7 @@ void Dcqcn::on_sent(std::uint64_t bytes, Instant now) {
         bytes_ -= settings_.bytes_per_raise;
         raise(raises_by_time_, ++raises_by_bytes_);
     }
-    if (!limited_) return;
-    const Instant earliest = now + Duration{-std::max(std::to_underlying(settings_.burst), std::int64_t{0})};
-    next_send_ = std::max(next_send_, earliest) + time_of(bytes, rate_);
+    if (limited_) pacing_.on_sent(bytes, rate_, settings_.burst, now);
 }
 
 bool CnpPacer::allow(Instant now) {

@@ -12,6 +12,7 @@
 // CNP pays one comparison. A peer can send CNPs as fast as it likes: cut_gap bounds how often they count, min_rate how far.
 #pragma once
 
+#include <transport-replay/live/verbs/rate_pacing.hpp>
 #include <transport-replay/queue_pair/transport_packet.hpp>
 
 namespace qps::transport::verbs {
@@ -48,7 +49,7 @@ public:
     // 0..1 in units of 2^-kAlphaBits.
     [[nodiscard]] std::uint32_t alpha() const { return alpha_; }
     // When the next frame may go out: the lowest instant where nothing limits.
-    [[nodiscard]] dissect::Instant next_send() const { return next_send_; }
+    [[nodiscard]] dissect::Instant next_send() const { return pacing_.next(); }
     [[nodiscard]] std::uint64_t cuts() const { return cuts_; }
 
     static constexpr std::uint32_t kAlphaBits = 20;
@@ -69,7 +70,7 @@ private:
     dissect::Instant alpha_due_{};
     dissect::Instant rate_due_{};
     dissect::Instant last_cut_{};
-    dissect::Instant next_send_{};
+    RatePacing pacing_;
     std::uint64_t cuts_ = 0;
 };
 

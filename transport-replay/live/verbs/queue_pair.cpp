@@ -147,8 +147,9 @@ void take_over(QueuePair& qp, const QpAttr& attr, const AdapterSettings& setting
         qp.to.network = network_of(qp.to.destination);
         qp.udp_source_port = udp_source_port(qp.to, qp.number, qp.attr.dest_qp_num.value_or(Qpn{}));
     }
-    const bool paced = qp.attr.rate_control.value_or(settings.dcqcn.has_value());
+    const bool paced = qp.attr.rate_control.value_or(settings.dcqcn || settings.timely);
     if (!paced) qp.rate.reset();
+    else if (!qp.rate && settings.timely) qp.rate.emplace(*settings.timely);
     else if (!qp.rate) qp.rate.emplace(settings.dcqcn.value_or(DcqcnSettings{}));
 }
 

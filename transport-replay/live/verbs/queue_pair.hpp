@@ -6,6 +6,7 @@
 
 #include <transport-replay/live/verbs/completion_queue.hpp>
 #include <transport-replay/live/verbs/posted_receives.hpp>
+#include <transport-replay/live/verbs/rate_control.hpp>
 #include <transport-replay/live/verbs/schedule.hpp>
 #include <transport-replay/queue_pair/requester.hpp>
 #include <transport-replay/queue_pair/responder.hpp>
@@ -50,7 +51,7 @@ struct QueuePair {
     Ring<SendRecord> sends{};
     std::uint64_t first_send = 0;
 
-    std::optional<Dcqcn> rate{};  // where DCQCN is on
+    std::optional<RateControl> rate{};  // where it is on
     CnpPacer cnps{};
     std::optional<PendingCnp> cnp{};
 

@@ -114,7 +114,7 @@ struct QpAttr {
     std::optional<std::uint8_t> retry_cnt{};
     std::optional<std::uint8_t> rnr_retry{};
     std::optional<bool> en_sqd_async_notify{};
-    std::optional<bool> rate_control{};  // DCQCN, besides what the adapter says for all
+    std::optional<bool> rate_control{};  // besides what the adapter says for all, and as it says: DCQCN where it says nothing
 };
 
 // The members of QpAttr by name, for the table below and for refusals in words.

@@ -1,0 +1,147 @@
+// TIMELY: a rate by round trips; and what either rate control does to a queue that empties slower than it fills.
+#include <tests/support/bottleneck.hpp>
+#include <tests/support/catch.hpp>
+#include <tests/support/verbs_pair.hpp>
+
+#include <limits>
+#include <random>
+
+using namespace qps;
+using namespace qps::dissect;
+using namespace qps::transport;
+using namespace qps::transport::verbs;
+using namespace qps::tests;
+
+namespace {
+
+constexpr TimelySettings kSettings{.line_rate = BitsPerSecond{10'000'000'000}, .additive = BitsPerSecond{100'000'000}};
+std::uint64_t rate_of(const Timely& timely) { return std::to_underlying(timely.rate()); }
+
+struct Feed {
+    Timely timely{kSettings};
+    Instant now{1'000};
+    void trips(int count, Duration took) {
+        for (int i = 0; i < count; ++i) timely.on_round_trip(took, now = now + microseconds(10));
+    }
+};
+
+}  // namespace
+
+TEST_CASE("timely: round trips that stay short limit nothing") {
+    Feed feed;
+    feed.trips(100, microseconds(20));
+    feed.trips(100, microseconds(69));  // less than 50 us above the shortest
+    CHECK_FALSE(feed.timely.limited());
+    CHECK(feed.timely.shortest() == microseconds(20));
+}
+
+TEST_CASE("timely: long round trips cut the rate, the longer the deeper") {
+    Feed feed, worse;
+    feed.trips(1, microseconds(20));
+    worse.trips(1, microseconds(20));
+    feed.trips(1, microseconds(600));  // above 520 us: 0.8 of (1 - 520/600)
+    worse.trips(1, microseconds(6000));
+    CHECK(rate_of(feed.timely) == Catch::Approx(10e9 * (1 - 0.8 * (1 - 520.0 / 600))).epsilon(0.001));
+    CHECK(rate_of(worse.timely) == Catch::Approx(10e9 * (1 - 0.8 * (1 - 520.0 / 6000))).epsilon(0.001));
+    worse.trips(1000, microseconds(6000));
+    CHECK(worse.timely.rate() == kSettings.min_rate);
+}
+
+TEST_CASE("timely: between the bounds the gradient decides, and what has fallen for long rises fast") {
+    Feed feed;
+    feed.trips(1, microseconds(20));
+    feed.trips(1, microseconds(90));
+    const std::uint64_t cut = rate_of(feed.timely);
+    CHECK(cut == Catch::Approx(10e9 * 0.2).epsilon(0.001));  // it grew by more than the shortest
+    feed.trips(1, microseconds(80));
+    feed.trips(1, microseconds(79));  // by now the smoothed difference is below zero
+    const std::uint64_t slow = rate_of(feed.timely);
+    feed.trips(20, microseconds(78));
+    CHECK(rate_of(feed.timely) > slow + 20 * 100'000'000);  // five steps at a time
+    feed.trips(100, microseconds(30));
+    CHECK_FALSE(feed.timely.limited());
+    CHECK(feed.timely.rate() == kSettings.line_rate);
+}
+
+TEST_CASE("timely: frames leave at the rate") {
+    Feed feed;
+    feed.trips(1, microseconds(20));
+    feed.trips(1000, microseconds(6000));
+    const Instant before = feed.now;
+    for (int i = 0; i < 10; ++i) feed.timely.on_sent(1250, before);  // 10 Mbit/s: a millisecond each
+    CHECK(feed.timely.next_send() - before >= microseconds(9'990));
+    CHECK(feed.timely.next_send() - before <= microseconds(10'000));
+}
+
+TEST_CASE("timely: no round trip and no setting breaks its bounds") {
+    std::mt19937_64 draw(7);
+    for (const TimelySettings& settings :
+         {kSettings, TimelySettings{.line_rate = BitsPerSecond{0}, .min_rate = BitsPerSecond{0}},
+          TimelySettings{
+              .line_rate = BitsPerSecond{UINT64_MAX}, .min_rate = BitsPerSecond{UINT64_MAX}, .additive = BitsPerSecond{UINT64_MAX}},
+          TimelySettings{.low = Duration{INT64_MAX}, .high = Duration{INT64_MIN}, .hyper_after = UINT32_MAX}}) {
+        Timely timely(settings);
+        const std::uint64_t line = rate_of(timely);
+        for (int i = 0; i < 2000; ++i) {
+            const std::array trips{std::int64_t{0}, std::int64_t{-5}, std::numeric_limits<std::int64_t>::max(),
+                                   std::numeric_limits<std::int64_t>::min(), static_cast<std::int64_t>(draw() % 10'000'000)};
+            timely.on_round_trip(Duration{trips[draw() % trips.size()]}, Instant{i});
+            timely.on_sent(draw() % 5000, Instant{i});
+            CHECK(rate_of(timely) <= line);
+            CHECK(rate_of(timely) >= 1);
+        }
+    }
+}
+
+TEST_CASE("a round trip is measured from a request to its acknowledgment, and not of what was sent again") {
+    Requester requester({.peer = Qpn{1}, .first = Psn(10), .ack_timeout = 14});
+    const auto ack = [](std::uint32_t psn) {
+        TransportPacket packet;
+        packet.opcode = Opcode::rc_acknowledge;
+        packet.psn = Psn(psn);
+        packet.acknowledgment = Acknowledgment{.syndrome = 0x1f};
+        return packet;
+    };
+    const auto post = [&] { REQUIRE(requester.post({.kind = WorkKind::send})); };
+    post();
+    REQUIRE(requester.poll(Instant{1'000}));
+    requester.process(ack(10), Instant{5'000});
+    CHECK(requester.take_round_trip() == std::optional(Duration{4'000}));
+    CHECK_FALSE(requester.take_round_trip());
+    post();
+    post();  // one acknowledgment for two: the first one is measured
+    REQUIRE(requester.poll(Instant{10'000}));
+    REQUIRE(requester.poll(Instant{12'000}));
+    requester.process(ack(12), Instant{15'000});
+    CHECK(requester.take_round_trip() == std::optional(Duration{5'000}));
+    post();
+    REQUIRE(requester.poll(Instant{20'000}));
+    const Instant late = Instant{20'000} + *ack_timeout_of(14);
+    REQUIRE(requester.poll(late));  // again
+    requester.process(ack(13), late + microseconds(3));
+    CHECK_FALSE(requester.take_round_trip());
+    post();
+    REQUIRE(requester.poll(late + microseconds(10)));
+    requester.process(ack(14), late + microseconds(12));
+    CHECK(requester.take_round_trip() == std::optional(microseconds(2)));
+}
+
+TEST_CASE("both rate controls keep a queue short that is long without, and use the line") {
+    const Bottleneck line;
+    const BottleneckFigures without = run(line, {});
+    const BottleneckFigures dcqcn = run(line, {.dcqcn = DcqcnSettings{}});
+    const BottleneckFigures timely = run(line, {.timely = TimelySettings{}});
+    INFO("used " << without.used << ' ' << dcqcn.used << ' ' << timely.used << ", p50 in ns " << std::to_underlying(without.p50) << ' '
+                 << std::to_underlying(dcqcn.p50) << ' ' << std::to_underlying(timely.p50));
+    CHECK(without.used > 0.9);
+    CHECK(without.lost == 0);
+    CHECK(dcqcn.used > 0.5);
+    CHECK(timely.used > 0.5);
+    CHECK(dcqcn.p50 < without.p50);
+    CHECK(timely.p50 < without.p50);
+    CHECK(dcqcn.cnps > 0);
+    Bottleneck blind = line;  // marks nothing: who waits for CNPs waits in vain, who measures does not
+    blind.marks_above = blind.most;
+    CHECK(run(blind, {.dcqcn = DcqcnSettings{}}).p50 == without.p50);
+    CHECK(run(blind, {.timely = TimelySettings{}}).p50 < without.p50);
+}
