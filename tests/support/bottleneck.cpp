@@ -62,7 +62,7 @@ private:
     }
     void deliver(std::deque<Passing>& way, VerbsEnd& to) {
         for (; !way.empty() && way.front().arrives <= pair_.now; way.pop_front()) {
-            if (&to == &pair_.b) arrived_ += way.front().flown.payload.size();
+            if (&to == &pair_.b) arrived_ += way.front().flown.payload.size() + kHeaders;
             to.adapter.process(arrival_of(way.front().flown), pair_.now);
         }
     }

@@ -19,7 +19,7 @@ struct Bottleneck {
 };
 
 struct BottleneckFigures {
-    double used = 0;          // of the line, by payload that arrived: 0..1
+    double used = 0;          // of the line: 0..1
     dissect::Duration p50{};  // in the queue
     dissect::Duration p99{};
     std::uint64_t lost = 0;
