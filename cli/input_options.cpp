@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <dissect/capture/time_merge.hpp>
 #include <dissect/roce_ports.hpp>
+#include <dissect/ultra_ethernet/native.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -12,6 +13,8 @@
 #include <fmt/format.h>
 
 namespace qps::cli {
+
+namespace {
 
 // Each time it is given, more of them.
 void add_roce_port(CLI::App& app, Options& options) {
@@ -29,6 +32,26 @@ void add_roce_port(CLI::App& app, Options& options) {
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
+}  // namespace
+
+void add_protocol_numbers(CLI::App& app, Options& options) {
+    add_roce_port(app, options);
+    const auto take = [&options](const std::string& text) {
+        const auto protocol = dissect::read_uet_protocol(text);
+        if (!protocol) throw CLI::ValidationError(protocol.error());
+        options.uet_protocol = *protocol;
+    };
+    app.add_option_function<std::string>(
+           "--uet-protocol", take,
+           "Decode IP packets with this protocol number as Ultra Ethernet (none is assigned; 253 in reference code)")
+        ->type_name("N");
+}
+
+void use_protocol_numbers(const Options& options) {
+    dissect::set_roce_ports(options.roce_ports);
+    dissect::set_uet_protocol(options.uet_protocol);
+}
+
 // Clocks of several files.
 void add_clocks(CLI::App& app, Options& options) {
     app.add_flag("--by-time", options.by_time, "Merge the files by time: packets of all of them in the order of their times");
@@ -36,7 +59,8 @@ void add_clocks(CLI::App& app, Options& options) {
         for (const std::string& text : texts) {
             auto offset = read_offset(text);
             if (!offset) throw CLI::ValidationError(offset.error());
-            if (std::ranges::find(options.offsets, offset->first, &std::pair<std::string, dissect::Duration>::first) != options.offsets.end())
+            if (std::ranges::find(options.offsets, offset->first, &std::pair<std::string, dissect::Duration>::first) !=
+                options.offsets.end())
                 throw CLI::ValidationError(fmt::format("conflicting --offset for '{}': give one time", offset->first));
             options.offsets.push_back(*std::move(offset));
         }
@@ -50,7 +74,8 @@ void add_clocks(CLI::App& app, Options& options) {
 std::string wrong_clocks(const Options& options) {
     if (options.by_time && !options.interface.empty()) return "--by-time and --interface exclude each other";
     if (options.by_time && options.files.size() > dissect::TimeMerge::kMostSources)
-        return fmt::format("too many files for --by-time ({}): expected at most {}", options.files.size(), dissect::TimeMerge::kMostSources);
+        return fmt::format("too many files for --by-time ({}): expected at most {}", options.files.size(),
+                           dissect::TimeMerge::kMostSources);
     for (const auto& [file, offset] : options.offsets)
         if (std::ranges::find(options.files, file) == options.files.end())
             return fmt::format("invalid offset of '{}': expected the name of an input file, as it is given", file);

@@ -1,4 +1,4 @@
-// Options of the inputs: UDP ports that carry RoCE, clocks of several files.
+// Options of the inputs: UDP ports that carry RoCE, the IP protocol of Ultra Ethernet, clocks of several files.
 #pragma once
 
 #include <string>
@@ -11,7 +11,8 @@ class App;
 
 namespace qps::cli {
 
-void add_roce_port(CLI::App& app, Options& options);
+void add_protocol_numbers(CLI::App& app, Options& options);
+void use_protocol_numbers(const Options& options);
 void add_clocks(CLI::App& app, Options& options);
 // What is wrong with clocks, once the files are known; empty: nothing.
 [[nodiscard]] std::string wrong_clocks(const Options& options);

@@ -43,37 +43,38 @@ struct Options {
     std::uint64_t count = 0;  // stop after so many packets; 0: all
     std::size_t jobs = 0;     // 0: as many as there are processors
     dissect::BitsPerSecond link_speed{};
-    std::vector<std::uint16_t> roce_ports;  // beside 4791
-    bool by_time = false;                   // all files as one, in the order of their times
+    std::vector<std::uint16_t> roce_ports;                           // beside 4791
+    std::optional<std::uint8_t> uet_protocol;                        // of IP
+    bool by_time = false;                                            // all files as one, in the order of their times
     std::vector<std::pair<std::string, dissect::Duration>> offsets;  // added to the times of a file
     transport::MemoryBudget memory = transport::MemoryBudget::of_machine();
     ColorMode color = ColorMode::automatic;
     bool no_progress = false;
     bool quiet = false;
     std::string command_line;  // as it was typed, for reports
-    bool sandbox = false;     // the command only reads
-    bool no_sandbox = false;  // and shall keep its system calls
+    bool sandbox = false;      // the command only reads
+    bool no_sandbox = false;   // and shall keep its system calls
     bool long_report = false;  // info: of each of several captures
     bool no_bytes = false;     // show: without the hex dump
     bool messages = false;     // show: with the message of each packet, which takes a second reading
 
     // Of the commands that reconstruct.
-    std::optional<transport::Severity> fail_on;        // findings as bad as this decide the exit code
-    std::vector<transport::ConnectionId> connections;  // only these; none: all
-    std::string log_line;                              // connections: candidates for what it complains of
-    std::string sort;                                  // connections: by the values of that column, the largest first
-    bool performance = false;                             // connections: latencies, goodput, stalls and congestion in the table
-    std::optional<dissect::Duration> interval;        // timeline; nothing: chosen by the length of the capture
-    std::optional<std::uint32_t> followed;             // follow: the connection
-    Whose whose = Whose::both;                         // follow
-    std::optional<std::uint64_t> message_number;       // follow: only this one, counted from 1
-    bool raw = false;                                  // follow: bytes instead of text
-    bool markdown = false;                             // findings: each as a ticket
-    bool list_findings = false;                        // findings: all there are, and what they mean
-    bool decode = false;                               // follow: messages of a known protocol as field trees
-    transport::UlpHints hints;                       // --decode-as
+    std::optional<transport::Severity> fail_on;                     // findings as bad as this decide the exit code
+    std::vector<transport::ConnectionId> connections;               // only these; none: all
+    std::string log_line;                                           // connections: candidates for what it complains of
+    std::string sort;                                               // connections: by the values of that column, the largest first
+    bool performance = false;                                       // connections: latencies, goodput, stalls and congestion in the table
+    std::optional<dissect::Duration> interval;                      // timeline; nothing: chosen by the length of the capture
+    std::optional<std::uint32_t> followed;                          // follow: the connection
+    Whose whose = Whose::both;                                      // follow
+    std::optional<std::uint64_t> message_number;                    // follow: only this one, counted from 1
+    bool raw = false;                                               // follow: bytes instead of text
+    bool markdown = false;                                          // findings: each as a ticket
+    bool list_findings = false;                                     // findings: all there are, and what they mean
+    bool decode = false;                                            // follow: messages of a known protocol as field trees
+    transport::UlpHints hints;                                      // --decode-as
     transport::IcrcPolicy icrc = transport::IcrcPolicy::automatic;  // --icrc
-    std::string nccl_log;                              // file
+    std::string nccl_log;                                           // file
     OperationOptions operations;
 
     LiveOptions live;  // of the commands that speak on a wire
@@ -94,11 +95,11 @@ struct Options {
     ExtractOptions extract;
     bool findings_only = false;  // annotate: comments of findings alone
     AnonymizeOptions anonymize;
-    std::string hosts;           // annotate: file of addresses and names
+    std::string hosts;  // annotate: file of addresses and names
 
     std::string pdf;  // report: path of the page on paper
 
-    bool dot = false;  // fabric: a picture for Graphviz
+    bool dot = false;                  // fabric: a picture for Graphviz
     std::vector<std::uint16_t> route;  // fabric: from that LID to that one; or none
 
     PartOptions part;  // analyze --part, merge

@@ -32,7 +32,8 @@ std::string_view misplaced(const Options& options) {
 }
 
 // With what the passive suite sees, of each host apart: which of them is judged is said when parts are merged.
-Analyzed analyze_with_checks(const Options& options, const dissect::Filter& filter, const Output& output, PartOf part, CapturePart& capture) {
+Analyzed analyze_with_checks(const Options& options, const dissect::Filter& filter, const Output& output, PartOf part,
+                             CapturePart& capture) {
     const auto anew = [&] {
         conformance::PassiveSuite suite(options.memory);
         suite.tell_hosts_apart(options.memory);
@@ -56,6 +57,7 @@ std::string settings_of(const Options& options) {
     if (options.by_time) text += " --by-time";
     for (const auto& [file, offset] : options.offsets) text += fmt::format(" --offset {}={}", file, std::to_underlying(offset));
     if (!options.roce_ports.empty()) text += fmt::format(" --roce-port {}", dissect::roce_ports_text(options.roce_ports));
+    if (options.uet_protocol) text += fmt::format(" --uet-protocol {}", *options.uet_protocol);
     return text;
 }
 

@@ -132,6 +132,7 @@ enum class LayerFamily : std::uint8_t {
     management,  // more attributes of management datagrams
     omni_path,
     ultra_ethernet,
+    native_ultra_ethernet,
     lldp,
     segment_routing,
     infiniband_link,
@@ -156,6 +157,7 @@ inline constexpr std::array<std::uint16_t, static_cast<std::size_t>(LayerFamily:
     18,  // management
     20,  // omni_path
     36,  // ultra_ethernet
+    1,   // native_ultra_ethernet
     32,  // lldp
     2,   // segment_routing
     1,   // infiniband_link

@@ -2,6 +2,7 @@
 #include <dissect/headers/internet.hpp>
 #include <dissect/headers/segment_routing.hpp>
 #include <dissect/roce_ports.hpp>
+#include <dissect/ultra_ethernet/native.hpp>
 #include <dissect/ultra_ethernet/ultra_ethernet.hpp>
 #include <dissect/walk.hpp>
 
@@ -72,7 +73,8 @@ void walk_payload(Walk& walk, IpProtocol protocol, std::uint8_t network_layer) {
         case IpProtocol::mpls: return walk_mpls(walk);
         case IpProtocol::ipv4: return walk_ipv4(walk);
         case IpProtocol::ipv6: return walk_ipv6(walk);
-        default: return add_data(walk);
+        default:
+            if (!is_uet_protocol(static_cast<std::uint8_t>(protocol)) || !walk_native_ultra_ethernet(walk)) add_data(walk);
     }
 }
 

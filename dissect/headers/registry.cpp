@@ -9,8 +9,11 @@
 #include <dissect/lldp/dcbx.hpp>
 #include <dissect/lldp/tlvs.hpp>
 #include <dissect/mad/headers.hpp>
+#include <dissect/omni_path/management.hpp>
+#include <dissect/omni_path/packets.hpp>
 #include <dissect/ulp/ipoib.hpp>
 #include <dissect/ulp/iser.hpp>
+#include <dissect/ulp/iwarp.hpp>
 #include <dissect/ulp/libfabric.hpp>
 #include <dissect/ulp/lnet.hpp>
 #include <dissect/ulp/lustre.hpp>
@@ -22,9 +25,7 @@
 #include <dissect/ulp/smb_direct.hpp>
 #include <dissect/ulp/srp.hpp>
 #include <dissect/ulp/ucx.hpp>
-#include <dissect/omni_path/management.hpp>
-#include <dissect/omni_path/packets.hpp>
-#include <dissect/ulp/iwarp.hpp>
+#include <dissect/ultra_ethernet/native.hpp>
 #include <dissect/ultra_ethernet/pds.hpp>
 #include <dissect/ultra_ethernet/ses.hpp>
 
@@ -47,6 +48,7 @@ constexpr std::array<Header, kLayerKinds> kHeaders = [] {
     enter(table, kLinkHeaders);
     enter(table, kInternetHeaders);
     enter(table, kSegmentRoutingHeaders);
+    enter(table, kNativeUetHeaders);
     enter(table, kInfinibandLinkHeaders);
     enter(table, kTunnelHeaders);
     enter(table, kInfinibandHeaders);

@@ -175,7 +175,7 @@ bool holds(const Datagram& datagram) {
 }
 
 bool crc_fits(const Packet& packet, std::size_t first, std::size_t crc) {
-    constexpr std::size_t kUdpLength = 8;
+    constexpr std::size_t kUdpLength = 8, kEntropyLength = 4;  // what stands between IP and Ultra Ethernet
     const Bytes frame = packet.frame.bytes;
     if (first > crc || crc + kCrcLength > frame.size()) return false;
     const auto found = read_be<std::uint32_t>(frame, crc);
@@ -189,7 +189,9 @@ bool crc_fits(const Packet& packet, std::size_t first, std::size_t crc) {
         if (layer.kind != LayerKind::ipv4 && layer.kind != LayerKind::ipv6) continue;
         const std::size_t addresses = layer.kind == LayerKind::ipv4 ? 8 : 32;
         const std::size_t plain = layer.kind == LayerKind::ipv4 ? 20 : 40;
-        if (layer.length == plain && layer.offset + plain + kUdpLength == first && fits(layer.offset + plain - addresses)) return true;
+        const std::size_t end = layer.offset + plain;
+        const bool next_to = end + kUdpLength == first || end + kEntropyLength == first;
+        if (layer.length == plain && next_to && fits(end - addresses)) return true;
     }
     return false;
 }

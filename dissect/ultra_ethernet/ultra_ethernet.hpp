@@ -45,8 +45,8 @@ struct PdsShape {
 
 }  // namespace uet
 
-// The walk stands behind the UDP header; `end` is where that says the datagram ends. False where it is none of Ultra Ethernet, and nothing
-// was done.
+// The walk stands behind the UDP header, or behind the entropy of native packets; `end` is where the sender says that the packet ends.
+// False where it is none of Ultra Ethernet, and nothing was done.
 [[nodiscard]] bool walk_ultra_ethernet(Walk& walk, std::size_t end, std::uint16_t source_port);
 
 }  // namespace qps::dissect

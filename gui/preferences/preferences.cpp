@@ -1,5 +1,6 @@
 #include <dissect/parse_value.hpp>
 #include <dissect/roce_ports.hpp>
+#include <dissect/ultra_ethernet/native.hpp>
 #include <gui/preferences/preferences.hpp>
 #include <transport-replay/collectives/nccl_log.hpp>
 
@@ -20,7 +21,8 @@ constexpr qint64 kMostBytes = 64 << 20;  // of a file of names, as of a log
 
 constexpr std::array kPolicies{std::pair{IcrcPolicy::automatic, "automatic"}, std::pair{IcrcPolicy::check, "check"},
                                std::pair{IcrcPolicy::ignore, "ignore"}};
-constexpr std::array kTimes{std::pair{TimeFormat::SinceFirst, "since-first"}, std::pair{TimeFormat::SinceFirstShown, "since-first-displayed"},
+constexpr std::array kTimes{std::pair{TimeFormat::SinceFirst, "since-first"},
+                            std::pair{TimeFormat::SinceFirstShown, "since-first-displayed"},
                             std::pair{TimeFormat::SincePreviousShown, "since-previous-displayed"}, std::pair{TimeFormat::Utc, "utc"},
                             std::pair{TimeFormat::Local, "local"}};
 
@@ -49,9 +51,20 @@ std::string_view viewOf(const QByteArray& bytes) { return {bytes.constData(), st
 const QString kPolicy = QStringLiteral("preferences/icrc");
 const QString kSpeed = QStringLiteral("preferences/linkSpeed");
 const QString kPorts = QStringLiteral("preferences/rocePorts");
+const QString kUetProtocol = QStringLiteral("preferences/uetProtocol");
 const QString kUseNames = QStringLiteral("preferences/names");
 const QString kNamesFile = QStringLiteral("preferences/namesFile");
 const QString kNcclLog = QStringLiteral("preferences/ncclLog");
+
+// What a function of the library reads; its sentences begin with a capital here.
+template <class Value>
+std::expected<Value, QString> readBy(std::expected<Value, std::string> (*read)(std::string_view), const QString& text) {
+    auto value = read(text.trimmed().toStdString());
+    if (value) return *std::move(value);
+    QString sentence = QString::fromStdString(value.error());
+    sentence[0] = sentence[0].toUpper();
+    return std::unexpected(sentence);
+}
 
 }  // namespace
 
@@ -74,11 +87,11 @@ std::expected<dissect::BitsPerSecond, QString> readSpeed(const QString& text) {
     const std::string typed = text.trimmed().toStdString();
     if (typed.empty()) return dissect::BitsPerSecond{};
     const auto real = dissect::parse_real(typed);
-    const double factor = !real                                            ? 0
-                          : real->second.empty()                           ? 1
-                          : real->second == "G" || real->second == "g"     ? 1e9
-                          : real->second == "M" || real->second == "m"     ? 1e6
-                                                                           : 0;
+    const double factor = !real                                        ? 0
+                          : real->second.empty()                       ? 1
+                          : real->second == "G" || real->second == "g" ? 1e9
+                          : real->second == "M" || real->second == "m" ? 1e6
+                                                                       : 0;
     if (factor == 0 || !(real->first > 0) || real->first * factor > kMost)
         return std::unexpected(said("Invalid link speed '%1': expected a number with G or M, such as 100G").arg(text));
     return dissect::BitsPerSecond{static_cast<std::uint64_t>(std::llround(real->first * factor))};
@@ -86,13 +99,11 @@ std::expected<dissect::BitsPerSecond, QString> readSpeed(const QString& text) {
 
 QString portsText(const std::vector<std::uint16_t>& ports) { return QString::fromStdString(dissect::roce_ports_text(ports)); }
 
-std::expected<std::vector<std::uint16_t>, QString> readPorts(const QString& text) {
-    auto ports = dissect::read_roce_ports(text.trimmed().toStdString());
-    if (ports) return *std::move(ports);
-    QString sentence = QString::fromStdString(ports.error());
-    sentence[0] = sentence[0].toUpper();
-    return std::unexpected(sentence);
-}
+std::expected<std::vector<std::uint16_t>, QString> readPorts(const QString& text) { return readBy(dissect::read_roce_ports, text); }
+
+QString protocolText(std::optional<std::uint8_t> protocol) { return protocol ? QString::number(*protocol) : QString(); }
+
+std::expected<std::optional<std::uint8_t>, QString> readProtocol(const QString& text) { return readBy(dissect::read_uet_protocol, text); }
 
 Preferences savedPreferences() {
     const QSettings settings;
@@ -100,6 +111,7 @@ Preferences savedPreferences() {
     preferences.reading.icrc = restoredPolicy(settings.value(kPolicy).toString());
     preferences.reading.linkSpeed = readSpeed(settings.value(kSpeed).toString()).value_or(dissect::BitsPerSecond{});
     preferences.reading.rocePorts = readPorts(settings.value(kPorts).toString()).value_or(std::vector<std::uint16_t>{});
+    preferences.reading.uetProtocol = readProtocol(settings.value(kUetProtocol).toString()).value_or(std::nullopt);
     preferences.useNames = settings.value(kUseNames, true).toBool();
     preferences.namesFile = settings.value(kNamesFile).toString();
     preferences.ncclLog = settings.value(kNcclLog).toString();
@@ -111,6 +123,7 @@ void save(const Preferences& preferences) {
     settings.setValue(kPolicy, savedPolicy(preferences.reading.icrc));
     settings.setValue(kSpeed, speedText(preferences.reading.linkSpeed));
     settings.setValue(kPorts, portsText(preferences.reading.rocePorts));
+    settings.setValue(kUetProtocol, protocolText(preferences.reading.uetProtocol));
     settings.setValue(kUseNames, preferences.useNames);
     settings.setValue(kNamesFile, preferences.namesFile);
     settings.setValue(kNcclLog, preferences.ncclLog);
@@ -124,8 +137,9 @@ ReadNames readNames(const Preferences& preferences) {
         const auto content = contentOf(preferences.namesFile);
         if (!content) read.problems << content.error();
         else if (const auto outcome = names->readHosts(viewOf(*content)); outcome.malformed != 0 || outcome.full)
-            read.problems << (outcome.full ? said("%1: only the first %L2 names are used.").arg(preferences.namesFile).arg(Names::kMost)
-                                           : said("%1: %L2 lines are no address and name.").arg(preferences.namesFile).arg(outcome.malformed));
+            read.problems << (outcome.full
+                                  ? said("%1: only the first %L2 names are used.").arg(preferences.namesFile).arg(Names::kMost)
+                                  : said("%1: %L2 lines are no address and name.").arg(preferences.namesFile).arg(outcome.malformed));
     }
     if (!preferences.ncclLog.isEmpty()) {
         const auto content = contentOf(preferences.ncclLog);

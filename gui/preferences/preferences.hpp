@@ -33,6 +33,8 @@ struct Preferences {
 // "4800, 4801"; empty: 4791 alone. An error is a sentence.
 [[nodiscard]] QString portsText(const std::vector<std::uint16_t>& ports);
 [[nodiscard]] std::expected<std::vector<std::uint16_t>, QString> readPorts(const QString& text);
+[[nodiscard]] QString protocolText(std::optional<std::uint8_t> protocol);  // empty: none
+[[nodiscard]] std::expected<std::optional<std::uint8_t>, QString> readProtocol(const QString& text);
 
 // But for the time, which is kept with the columns.
 [[nodiscard]] Preferences savedPreferences();

@@ -34,6 +34,7 @@ private:
     QComboBox* m_icrc = new QComboBox(this);
     QLineEdit* m_speed = new QLineEdit(this);
     QLineEdit* m_ports = new QLineEdit(this);
+    QLineEdit* m_protocol = new QLineEdit(this);
     QComboBox* m_time = new QComboBox(this);
     QCheckBox* m_useNames = new QCheckBox(this);
     QLineEdit* m_namesFile = new QLineEdit(this);
@@ -55,7 +56,7 @@ PreferencesDialog::PreferencesDialog(const Preferences& before, QWidget* parent)
     column->addWidget(m_buttons);
     connect(m_buttons, &QDialogButtonBox::accepted, this, &QDialog::accept);
     connect(m_buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
-    for (const QLineEdit* line : {m_speed, m_ports}) connect(line, &QLineEdit::textChanged, this, &PreferencesDialog::judge);
+    for (const QLineEdit* line : {m_speed, m_ports, m_protocol}) connect(line, &QLineEdit::textChanged, this, &PreferencesDialog::judge);
     resize(fontMetrics().averageCharWidth() * 84, sizeHint().height());
     judge();
 }
@@ -80,6 +81,11 @@ QWidget* PreferencesDialog::reading(const Preferences& before) {
     m_ports->setToolTip(tr("UDP ports that are decoded as RoCEv2 as well, in all tabs"));
     m_ports->setAccessibleName(tr("RoCE ports beside 4791"));
     form->addRow(tr("&RoCE ports beside 4791:"), m_ports);
+    m_protocol->setText(protocolText(before.reading.uetProtocol));
+    m_protocol->setPlaceholderText(tr("none: UDP port 4793 alone; for example 253"));
+    m_protocol->setToolTip(tr("IP protocol number that is decoded as Ultra Ethernet without UDP, in all tabs"));
+    m_protocol->setAccessibleName(tr("IP protocol of Ultra Ethernet"));
+    form->addRow(tr("IP &protocol of Ultra Ethernet:"), m_protocol);
     return group;
 }
 
@@ -89,7 +95,8 @@ QWidget* PreferencesDialog::shown(const Preferences& before) {
     const std::array times{std::pair{TimeFormat::SinceFirst, tr("Since first packet or time reference")},
                            std::pair{TimeFormat::SinceFirstShown, tr("Since first displayed packet or time reference")},
                            std::pair{TimeFormat::SincePreviousShown, tr("Since previous displayed packet")},
-                           std::pair{TimeFormat::Utc, tr("Time of day (UTC)")}, std::pair{TimeFormat::Local, tr("Time of day (local time)")}};
+                           std::pair{TimeFormat::Utc, tr("Time of day (UTC)")},
+                           std::pair{TimeFormat::Local, tr("Time of day (local time)")}};
     for (const auto& [format, title] : times) m_time->addItem(title, savedTime(format));
     m_time->setCurrentIndex(m_time->findData(savedTime(before.time)));
     m_time->setAccessibleName(tr("Times"));
@@ -134,16 +141,18 @@ QWidget* PreferencesDialog::fileRow(QLineEdit* line, const QString& title, const
 void PreferencesDialog::judge() {
     const auto speed = readSpeed(m_speed->text());
     const auto ports = readPorts(m_ports->text());
-    m_mistake->setText(!speed ? speed.error() : !ports ? ports.error() : QString());
+    const auto protocol = readProtocol(m_protocol->text());
+    m_mistake->setText(!speed ? speed.error() : !ports ? ports.error() : !protocol ? protocol.error() : QString());
     QPalette colours = palette();
     colours.setColor(QPalette::WindowText, textColor(transport::Severity::error, palette()));
     m_mistake->setPalette(colours);
-    m_buttons->button(QDialogButtonBox::Ok)->setEnabled(speed.has_value() && ports.has_value());
+    m_buttons->button(QDialogButtonBox::Ok)->setEnabled(speed && ports && protocol);
 }
 
 Preferences PreferencesDialog::preferences() const {
     return {.reading = {restoredPolicy(m_icrc->currentData().toString()), readSpeed(m_speed->text()).value_or(dissect::BitsPerSecond{}),
-                        readPorts(m_ports->text()).value_or(std::vector<std::uint16_t>{})},
+                        readPorts(m_ports->text()).value_or(std::vector<std::uint16_t>{}),
+                        readProtocol(m_protocol->text()).value_or(std::nullopt)},
             .time = restoredTime(m_time->currentData().toString()),
             .useNames = m_useNames->isChecked(),
             .namesFile = m_namesFile->text().trimmed(),

@@ -26,7 +26,8 @@ QStringList linesOf(const QJsonValue& value) {
 QStringList filtersOf(const QStringList& lines) {
     QStringList filters;
     for (const QString& line : lines)
-        if (const QString filter = line.section(QLatin1Char('|'), 1); !filter.isEmpty() && !Selection::mistake(filter) && filters.size() < kMostFilters)
+        if (const QString filter = line.section(QLatin1Char('|'), 1);
+            !filter.isEmpty() && !Selection::mistake(filter) && filters.size() < kMostFilters)
             filters << line;
     return filters;
 }
@@ -39,6 +40,7 @@ QByteArray written(const Profile& profile) {
     object[QStringLiteral("icrc")] = savedPolicy(profile.reading.icrc);
     object[QStringLiteral("link_speed")] = speedText(profile.reading.linkSpeed);
     object[QStringLiteral("roce_ports")] = portsText(profile.reading.rocePorts);
+    object[QStringLiteral("uet_protocol")] = protocolText(profile.reading.uetProtocol);
     object[QStringLiteral("time")] = savedTime(profile.time);
     object[QStringLiteral("columns")] = QJsonArray::fromStringList(profile.columns);
     object[QStringLiteral("coloring_rules")] = QJsonArray::fromStringList(profile.rules);
@@ -52,11 +54,13 @@ std::expected<Profile, QString> readProfile(const QByteArray& text) {
         return std::unexpected(QCoreApplication::translate("Profile", "no profile of qpscope"));
     const QJsonObject object = document.object();
     if (object[kKind].toInt() != kVersion)
-        return std::unexpected(QCoreApplication::translate("Profile", "a profile of another version of qpscope (%1)").arg(object[kKind].toInt()));
+        return std::unexpected(
+            QCoreApplication::translate("Profile", "a profile of another version of qpscope (%1)").arg(object[kKind].toInt()));
     Profile profile;
     profile.reading.icrc = restoredPolicy(object[QStringLiteral("icrc")].toString());
     profile.reading.linkSpeed = readSpeed(object[QStringLiteral("link_speed")].toString()).value_or(dissect::BitsPerSecond{});
     profile.reading.rocePorts = readPorts(object[QStringLiteral("roce_ports")].toString()).value_or(std::vector<std::uint16_t>{});
+    profile.reading.uetProtocol = readProtocol(object[QStringLiteral("uet_protocol")].toString()).value_or(std::nullopt);
     profile.time = restoredTime(object[QStringLiteral("time")].toString());
     profile.columns = savedColumns(restoredColumns(linesOf(object[QStringLiteral("columns")])));
     profile.rules = savedRules(restoredRules(linesOf(object[QStringLiteral("coloring_rules")])));

@@ -1,5 +1,6 @@
 #include <dissect/capture/capture_file.hpp>
 #include <dissect/roce_ports.hpp>
+#include <dissect/ultra_ethernet/native.hpp>
 #include <gui/session/session.hpp>
 #include <transport-replay/index/indexer.hpp>
 #include <transport-replay/model/timeline.hpp>
@@ -206,6 +207,7 @@ void Session::open(const QStringList& files, const Clocks& clocks) {
 
 void Session::setReading(const Reading& reading) {
     dissect::set_roce_ports(reading.rocePorts);
+    dissect::set_uet_protocol(reading.uetProtocol);
     if (m_reading == reading) return;
     m_reading = reading;
     if (canDecodeAs()) reload();
@@ -304,9 +306,11 @@ void Session::finish() {
     if (work->exhausted) m_problems.push_back(tr("Out of memory: the packets read so far are shown, without a complete analysis."));
     m_leftOut = outcome.left_out;
     if (outcome.left_out != 0)
-        m_problems.push_back(tr("%L1 packets beyond the limit of the packet list are analysed but not shown (--memory).").arg(outcome.left_out));
+        m_problems.push_back(
+            tr("%L1 packets beyond the limit of the packet list are analysed but not shown (--memory).").arg(outcome.left_out));
     if (outcome.messages_left_out != 0)
-        m_problems.push_back(tr("%L1 messages beyond the limit of the list of messages are analysed but not shown (--memory).").arg(outcome.messages_left_out));
+        m_problems.push_back(tr("%L1 messages beyond the limit of the list of messages are analysed but not shown (--memory).")
+                                 .arg(outcome.messages_left_out));
     m_state = outcome.stopped ? State::Stopped : State::Done;
     if (!work->exhausted) m_timeline = std::make_shared<const transport::Timeline>(std::move(outcome.timeline));
     Q_EMIT timelineChanged();
@@ -325,9 +329,10 @@ void Session::lookAtFiles() {
         const auto lost = m_index->lost_from(i);
         const QString name = QString::fromStdString(files[i].name);
         if (!lost || !m_toldFiles.insert(name).second) continue;
-        m_problems.push_back(tr("%1 was truncated after it was read (at offset %L2): packets behind that are in the analysis, but cannot be shown any more.")
-                                 .arg(name)
-                                 .arg(*lost));
+        m_problems.push_back(
+            tr("%1 was truncated after it was read (at offset %L2): packets behind that are in the analysis, but cannot be shown any more.")
+                .arg(name)
+                .arg(*lost));
         more = true;
     }
     if (more) Q_EMIT problemsChanged();

@@ -27,8 +27,9 @@ namespace qps::gui {
 // What the user says of all captures.
 struct Reading {
     transport::IcrcPolicy icrc = transport::IcrcPolicy::automatic;
-    dissect::BitsPerSecond linkSpeed{};      // 0: as the files say
-    std::vector<std::uint16_t> rocePorts{};  // of UDP, beside 4791: of all captures of the process
+    dissect::BitsPerSecond linkSpeed{};         // 0: as the files say
+    std::vector<std::uint16_t> rocePorts{};     // of UDP, beside 4791: of all captures of the process
+    std::optional<std::uint8_t> uetProtocol{};  // of IP: likewise
     [[nodiscard]] bool operator==(const Reading&) const = default;
 };
 

@@ -1,5 +1,6 @@
 // Ultra Ethernet: packets written byte by byte after the public layouts, every table through the walk, what a switch trims, and what is
 // not Ultra Ethernet although it goes to its port.
+#include <dissect/ultra_ethernet/native.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/packets.hpp>
 #include <tests/support/ultra_ethernet.hpp>
@@ -305,4 +306,63 @@ TEST_CASE("every number of Ultra Ethernet's tables reads back what was written")
     check({ack, nscc, response}, 0);
     check({ack, nscc, response}, 1);
     check({ack, nscc, response}, 2);
+}
+
+namespace {
+
+// Sets the protocol for as long as it lives.
+struct NativeProtocol {
+    explicit NativeProtocol(std::uint8_t protocol) { set_uet_protocol(protocol); }
+    ~NativeProtocol() { set_uet_protocol(std::nullopt); }
+    NativeProtocol(const NativeProtocol&) = delete;
+    NativeProtocol& operator=(const NativeProtocol&) = delete;
+};
+const std::vector<std::byte> kNativeControl =
+    hex("020000000002020000000001080045b8002c0001400040fdb518c0000201c00002021234 0000580c0000000100000101000000000000 1db962ce");
+
+}  // namespace
+
+TEST_CASE("Ultra Ethernet without UDP is read where the user says which IP protocol it has") {
+    const Decoded unknown(kNativeControl, LinkType::ethernet);
+    CHECK_FALSE(claimed(unknown));
+    CHECK(unknown.layers() == "eth ip data");
+    const NativeProtocol native(253);
+    const Decoded control(kNativeControl, LinkType::ethernet);
+    INFO(control.layers() << '\n' << control.line());
+    check_clean(control);
+    CHECK(control.layers() == "eth ip rdma.uet uet.pds uet.crc");
+    CHECK(control.number("rdma.uet.entropy") == 0x1234);
+    CHECK(control.number("uet.pds.psn") == 0x10000);
+    CHECK(control.number("uet.crc.status") == 1);
+    qps::transport::Observation seen;
+    qps::transport::observe(control.packet, seen);
+    CHECK(seen.kind == qps::transport::ObservationKind::ultra_ethernet);
+    CHECK(seen.udp_source_port == 0x1234);
+    const NativeProtocol other(254);
+    CHECK_FALSE(claimed(Decoded(kNativeControl, LinkType::ethernet)));
+}
+
+TEST_CASE("what has the IP protocol of Ultra Ethernet and is none of it stays data, and what is cut is no fault") {
+    const NativeProtocol native(253);
+    for (std::size_t i = 38; i < 42; ++i) {  // the type, flags, and PSN offset of the control packet
+        std::vector<std::byte> other = kNativeControl;
+        other[38] = std::byte{0xff};
+        other[i] = std::byte{0xff};
+        const Decoded decoded(other, LinkType::ethernet);
+        CHECK_FALSE(claimed(decoded));
+        CHECK(decoded.layers() == "eth ip data");
+    }
+    for (std::size_t size = 34; size <= kNativeControl.size(); ++size) {
+        std::vector<std::byte> cut(kNativeControl.begin(), kNativeControl.begin() + static_cast<std::ptrdiff_t>(size));
+        const Decoded decoded(cut, LinkType::ethernet);  // the whole frame was so short: its IP length lies
+        CHECK(decoded.packet.layers().size() >= 2);
+    }
+}
+
+TEST_CASE("which IP protocol Ultra Ethernet has is a number that nobody else has") {
+    CHECK(read_uet_protocol("253").value() == std::optional<std::uint8_t>(253));
+    CHECK(read_uet_protocol("").value() == std::nullopt);
+    CHECK(read_uet_protocol("17").error() == "invalid IP protocol '17': it is UDP's");
+    for (const std::string_view wrong : {"0", "255", "256", "-1", "x", "25 3"})
+        CHECK(read_uet_protocol(wrong).error() == "invalid IP protocol '" + std::string(wrong) + "': expected 1 to 254");
 }

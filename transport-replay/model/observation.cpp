@@ -3,6 +3,7 @@
 #include <dissect/headers/segment_routing.hpp>
 #include <dissect/lldp/tlvs.hpp>
 #include <dissect/ulp/fpdu.hpp>
+#include <dissect/ultra_ethernet/native.hpp>
 #include <dissect/ultra_ethernet/pds.hpp>
 #include <transport-replay/model/observation.hpp>
 #include <transport-replay/model/uet_packet.hpp>
@@ -88,7 +89,8 @@ void take_link(const Packet& packet, const Layer& layer, Observation& observatio
                 observation.vlan = tag & 0xfff;
             }
             break;
-        case LayerKind::udp: observation.udp_source_port = read_be<std::uint16_t>(packet.bytes_of(layer), 0); break;
+        case LayerKind::udp:
+        case kind::uet_entropy: observation.udp_source_port = read_be<std::uint16_t>(packet.bytes_of(layer), 0); break;
         case LayerKind::mac_pause:
         case LayerKind::mac_pfc:
             observation.kind = layer.kind == LayerKind::mac_pause ? ObservationKind::pause : ObservationKind::pfc;
@@ -172,8 +174,10 @@ void take_stream(const Packet& packet, Observation& observation) {
     const auto end = [](const Address& address, Qpn port) { return mix(hash_of(address) + std::to_underlying(port)); };
     observation.flow_hash = mix(end(flow.source, flow.source_qp) + end(flow.destination, flow.destination_qp));
     constexpr std::size_t kSequenceNumbers = 4;  // TCP's two
-    const std::uint64_t what = std::uint64_t{observation.ip_id} << 48 | std::uint64_t{std::to_underlying(flow.source_qp)} << 32 | segment->length;
-    observation.packet_hash = mix(observation.flow_hash + mix(read_be<std::uint64_t>(observation.payload, kSequenceNumbers)) + 3 * mix(what));
+    const std::uint64_t what =
+        std::uint64_t{observation.ip_id} << 48 | std::uint64_t{std::to_underlying(flow.source_qp)} << 32 | segment->length;
+    observation.packet_hash =
+        mix(observation.flow_hash + mix(read_be<std::uint64_t>(observation.payload, kSequenceNumbers)) + 3 * mix(what));
 }
 
 // Behind UDP: its first header says whose it is, both ways alike.
@@ -209,7 +213,8 @@ void take_ultra_ethernet(const Packet& packet, const Layer& layer, Observation& 
     const std::uint64_t source = hash_of(observation.flow.source), destination = hash_of(observation.flow.destination);
     observation.hosts_hash = static_cast<std::uint32_t>(source + destination);
     observation.flow_hash = mix(source + 3 * destination + context);
-    const std::uint64_t what = std::uint64_t{observation.ip_id} << 48 | std::uint64_t{observation.udp_source_port} << 32 | (length & UINT32_MAX);
+    const std::uint64_t what =
+        std::uint64_t{observation.ip_id} << 48 | std::uint64_t{observation.udp_source_port} << 32 | (length & UINT32_MAX);
     observation.packet_hash = mix(observation.flow_hash + mix(read_be<std::uint64_t>(bytes, 0)) + 3 * mix(what) +
                                   5 * mix(read_be<std::uint64_t>(slice(bytes, 0, kHashed), kHashed / 2)) + (trimmed ? 7 : 0));
 }
@@ -233,7 +238,8 @@ void take_bridging(const Packet& packet, Observation& observation) {
 // ARP, or IP whose next header is ICMP: who is there, and who cannot be reached.
 void take_about_hosts(const Packet& packet, const Layer& layer, std::uint8_t protocol, Observation& observation) {
     constexpr std::uint8_t kIcmp = 1, kIcmp6 = 58;
-    const bool about = layer.kind == LayerKind::arp || (layer.kind == LayerKind::ipv4 && protocol == kIcmp) || (layer.kind == LayerKind::ipv6 && protocol == kIcmp6);
+    const bool about = layer.kind == LayerKind::arp || (layer.kind == LayerKind::ipv4 && protocol == kIcmp) ||
+                       (layer.kind == LayerKind::ipv6 && protocol == kIcmp6);
     if (!about) return;
     observation.about_hosts = true;
     observation.payload = slice(packet.frame.bytes, layer.offset);
@@ -331,7 +337,8 @@ void take_transport(const Packet& packet, Observation& observation) {
     observation.flow.destination_qp = packet.dest_qp;
     observation.opcode = packet.opcode;
     observation.psn = packet.psn;
-    observation.plain_link = packet.layer_storage[1].kind == LayerKind::ethernet && packet.network_layer == (observation.pcp == kNoPcp ? 2 : 3);
+    observation.plain_link =
+        packet.layer_storage[1].kind == LayerKind::ethernet && packet.network_layer == (observation.pcp == kNoPcp ? 2 : 3);
     observation.ack_request = packet.ack_request;
     observation.icrc = packet.icrc.status;
     observation.icrc_found = packet.icrc.found;
