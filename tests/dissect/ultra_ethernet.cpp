@@ -1,9 +1,11 @@
 // Ultra Ethernet: packets written byte by byte after the public layouts, every table through the walk, what a switch trims, and what is
 // not Ultra Ethernet although it goes to its port.
+
 #include <dissect/ultra_ethernet/native.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/packets.hpp>
 #include <tests/support/ultra_ethernet.hpp>
+#include <transport-replay/model/observation.hpp>
 
 #include <algorithm>
 
