@@ -21,9 +21,9 @@ struct Passing {
     Flying flown{};
 };
 
-class World {
+class Crossing {
 public:
-    World(const Bottleneck& bottleneck, const AdapterSettings& settings) : line_(bottleneck), pair_(settings) {
+    Crossing(const Bottleneck& bottleneck, const AdapterSettings& settings) : line_(bottleneck), pair_(settings) {
         for (std::uint32_t i = 0; i < line_.queue_pairs; ++i) asks_.push_back(pair_.pair(QpType::rc, {}).first);
         for (const Qpn qp : asks_)
             for (std::uint32_t i = 0; i < kUnderWay; ++i) write(qp);
@@ -103,6 +103,6 @@ private:
 
 }  // namespace
 
-BottleneckFigures run(const Bottleneck& bottleneck, AdapterSettings settings) { return World(bottleneck, settings).run(); }
+BottleneckFigures run(const Bottleneck& bottleneck, AdapterSettings settings) { return Crossing(bottleneck, settings).run(); }
 
 }  // namespace qps::tests
