@@ -1,7 +1,7 @@
 // qpscope: the command line of each sub-command, from the table of commands.
 #include <CLI/CLI.hpp>
-#include <dissect/filter/field_index.hpp>
 #include <dissect/parse_value.hpp>
+#include <dissect/filter/field_index.hpp>
 #include <transport-replay/live/replay/replayer.hpp>
 #include <transport-replay/model/large_blocks.hpp>
 #include <transport-replay/model/memory_amount.hpp>
@@ -50,8 +50,7 @@ constexpr std::array kSeverities{NamedValue{"note", std::optional{Severity::note
                                  NamedValue{"error", std::optional{Severity::error}}};
 constexpr std::array kIcrcPolicies{NamedValue{"ignore", IcrcPolicy::ignore}, NamedValue{"check", IcrcPolicy::check}};
 constexpr std::array kEnds{NamedValue{"a", Whose::a}, NamedValue{"b", Whose::b}, NamedValue{"both", Whose::both}};
-constexpr std::array kWhens{NamedValue{"auto", ColorMode::automatic}, NamedValue{"always", ColorMode::always},
-                            NamedValue{"never", ColorMode::never}};
+constexpr std::array kWhens{NamedValue{"auto", ColorMode::automatic}, NamedValue{"always", ColorMode::always}, NamedValue{"never", ColorMode::never}};
 
 // One of a few words.
 template <class T, std::size_t N>
@@ -69,9 +68,7 @@ void take_choice(std::string_view option, const std::string& text, T& target, co
 template <class T, std::size_t N>
 void add_choice(CLI::App& app, const std::string& names, T& target, const std::array<NamedValue<T>, N>& choices,
                 const std::string& description) {
-    const auto take = [&target, &choices, names](const std::string& text) {
-        take_choice(names.substr(names.rfind(',') + 1), text, target, choices);
-    };
+    const auto take = [&target, &choices, names](const std::string& text) { take_choice(names.substr(names.rfind(',') + 1), text, target, choices); };
     app.add_option_function<std::string>(names, take, description)->type_name("WORD");
 }
 
@@ -161,8 +158,7 @@ void add_fail_on(CLI::App& app, Options& options) {
     add_choice(app, "--fail-on", options.fail_on, kSeverities, "Exit with 1 on findings this severe or worse: note, warning or error");
 }
 
-// Of `merge`: the words are those of the command that it prints as. CLI11 takes options in the order in which they were added: --as is
-// known.
+// Of `merge`: the words are those of the command that it prints as. CLI11 takes options in the order in which they were added: --as is known.
 void add_merged_words(CLI::App& app, Options& options) {
     const auto is_check = [&options] { return options.part.as == MergedAs::check; };
     const auto format = [&options, is_check](const std::string& word) {
@@ -177,8 +173,7 @@ void add_merged_words(CLI::App& app, Options& options) {
            "--fail-on", fail_on, "Exit with 1 on findings this severe or worse: note, warning or error; with --as check as check does")
         ->type_name("WORD");
     app.add_option_function<std::string>(
-           "-f,--format", format,
-           "Print as table, json, ndjson, csv or tsv; with --as check as table, json, junit or html (default: table)")
+           "-f,--format", format, "Print as table, json, ndjson, csv or tsv; with --as check as table, json, junit or html (default: table)")
         ->type_name("WORD");
 }
 
@@ -216,8 +211,7 @@ void add_analysis_options(CLI::App& app, const Takes& takes, Options& options) {
             ->type_name("LINE");
     if (takes.log_line) {
         app.add_option("--sort", options.sort, "Sort by this column of the table, or of TSV, largest first")->type_name("COLUMN");
-        app.add_flag("--performance", options.performance,
-                     "Show latency, goodput, depth, stalls and congestion of each connection in the table");
+        app.add_flag("--performance", options.performance, "Show latency, goodput, depth, stalls and congestion of each connection in the table");
     }
     if (takes.interval)
         add_quantity(app, "--interval", "TIME", options.interval,
@@ -229,8 +223,7 @@ void add_analysis_options(CLI::App& app, const Takes& takes, Options& options) {
     if (takes.operations) add_operation_options(app, options.operations);
     if (takes.annotated) {
         app.add_flag("--findings-only", options.findings_only, "Comment only on packets that prove a finding");
-        app.add_option("--hosts", options.hosts, "Add the names of hosts in this file: lines of address and name, as /etc/hosts")
-            ->type_name("FILE");
+        app.add_option("--hosts", options.hosts, "Add the names of hosts in this file: lines of address and name, as /etc/hosts")->type_name("FILE");
     }
     if (takes.anonymized) add_anonymize_options(app, options.anonymize);
     if (takes.extracted) add_extract_options(app, options.extract);
@@ -240,8 +233,7 @@ void add_analysis_options(CLI::App& app, const Takes& takes, Options& options) {
 // "0.5", "10": a factor of time.
 std::string check_speed(const std::string& text) {
     const auto factor = qps::dissect::parse_real(text);
-    if (factor && factor->second.empty() && factor->first >= qps::transport::live::kSlowest &&
-        factor->first <= qps::transport::live::kFastest)
+    if (factor && factor->second.empty() && factor->first >= qps::transport::live::kSlowest && factor->first <= qps::transport::live::kFastest)
         return {};
     return fmt::format("invalid speed '{}': expected a number such as 2.5, or use --fast", text);
 }
@@ -251,21 +243,22 @@ void add_replay_options(CLI::App& app, Options& options) {
         ->type_name("");
     app.add_option("-r,--read", options.files, "Read this capture file")->type_name("FILE");
     app.add_option("-i,--interface", options.send_by, "Send by this Ethernet interface (needs root or CAP_NET_RAW)")->type_name("NAME");
-    app.add_option("-w,--write", options.capture, "Write the frames to FILE; without -i, instead of sending them")->type_name("FILE");
+    app.add_option("-w,--write", options.capture,
+                   "Write the frames to FILE; without -i, instead of sending them")
+        ->type_name("FILE");
     CLI::Option* speed = app.add_option("--speed", options.speed, "Send at FACTOR times the recorded speed (default: 1)")
                              ->check(CLI::Validator(check_speed, ""))
                              ->type_name("FACTOR");
     app.add_flag("--fast", options.fast, "Send as fast as possible, ignoring recorded times")->excludes(speed);
-    app.add_option("--loop", options.loops, "Send N times; 0: until interrupted (default: 1)")
-        ->check(CLI::Validator(check_count, ""))
-        ->type_name("N");
+    app.add_option("--loop", options.loops, "Send N times; 0: until interrupted (default: 1)")->check(CLI::Validator(check_count, ""))->type_name("N");
     app.add_option("--rewrite", options.rewrites, "Rewrite frames by this rule (see below)")
         ->type_name("RULE")
         ->allow_extra_args(false)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     app.add_option("-F,--capture-filter", options.capture_filter, "Keep only frames that match this libpcap (BPF) expression")
         ->type_name("EXPRESSION");
-    app.add_option("-Y,--filter", options.filter, "Keep only packets that match this display filter")->type_name("FILTER");
+    app.add_option("-Y,--filter", options.filter, "Keep only packets that match this display filter")
+        ->type_name("FILTER");
     app.add_option("-c,--count", options.count, "Stop after N frames")->check(CLI::Validator(check_count, ""))->type_name("N");
     app.add_flag("--no-progress", options.no_progress, "Show no progress on stderr");
 }
@@ -279,35 +272,24 @@ struct OptionGroup {
 constexpr std::array kOptionGroups{
     OptionGroup{"Recorded connection", " --as --connection --connect --port --map-key --map-address --patience ", " replay "},
     OptionGroup{"Packets", " --expect --within --count --from --frame ", " send "},
-    OptionGroup{"Device under test", " --dut --agent --agent-secret --iwarp --nvme --nqn --host-nqn --port --patience --comes-back ",
-                " conform "},
+    OptionGroup{"Device under test", " --dut --agent --agent-secret --iwarp --nvme --nqn --host-nqn --port --patience --comes-back ", " conform "},
     OptionGroup{"Scripts", " --script --script-of --filter --set --list --coverage ", " conform "},
-    OptionGroup{"Traffic",
-                " --port --count --size --depth --clients --connections --ack-timeout --retry --rnr-retry --min-rnr-timer --no-verify "
-                "--fast-registration --seconds --sizes "
+    OptionGroup{"Traffic", " --port --count --size --depth --clients --connections --ack-timeout --retry --rnr-retry --min-rnr-timer --no-verify --fast-registration --seconds --sizes "
                 "--unsignaled --only ",
                 " peer pingpong "},
-    OptionGroup{"perftest and ibv_*_pingpong", " --tcp --service --qps --bidirectional --all-sizes --duration --gap --compare-swap "},
+    OptionGroup{"perftest and ibv_*_pingpong",
+                " --tcp --service --qps --bidirectional --all-sizes --duration --gap --compare-swap "},
     OptionGroup{"Agent", " --secret --insecure "},
-    OptionGroup{
-        "Wire",
-        " --interface --address --mac --gateway --via --vlan --priority --dscp --mtu --roce-v1 --rate-control --pause --link-speed ",
-        " peer pingpong conform replay send "},
+    OptionGroup{"Wire", " --interface --address --mac --gateway --via --vlan --priority --dscp --mtu --roce-v1 --rate-control --pause --link-speed ",
+                " peer pingpong conform replay send "},
     OptionGroup{"Run", " --fault --trace --busy --for --seed "},
     OptionGroup{"Pace", " --speed --fast --loop "},
-    OptionGroup{"Input",
-                " --read --interface --capture-filter --count --by-time --offset --decode-as --icrc --nccl-log --part --host --checks "
-                "--jobs --memory --link-speed --roce-port --uet-protocol --no-sandbox "},
-    OptionGroup{"Filter",
-                " --filter --connection --finding --around --everything --match --protocol --operation --failed --slower-than --from "
-                "--message --frames --only "},
+    OptionGroup{"Input", " --read --interface --capture-filter --count --by-time --offset --decode-as --icrc --nccl-log --part --host --checks --jobs --memory --link-speed --roce-port --uet-protocol --no-sandbox "},
+    OptionGroup{"Filter", " --filter --connection --finding --around --everything --match --protocol --operation --failed --slower-than --from --message --frames --only "},
     OptionGroup{"Verdicts", " --device --profile --compare --all ", " merge "},
     OptionGroup{"Verdicts", " --device --profile --evidence --compare --all --fail-on ", " check conform "},
-    OptionGroup{"Output",
-                " --as --format --output --write --column --color --interval --raw --decode --list --long --sort --performance --no-bytes "
-                "--messages --markdown "
-                "--dot --route --pdf --sqlite --packets --schema --rewrite --key --keep-vendor --payload --map --shift-time "
-                "--findings-only --hosts --fail-on --quiet --no-progress --help "},
+    OptionGroup{"Output", " --as --format --output --write --column --color --interval --raw --decode --list --long --sort --performance --no-bytes --messages --markdown "
+                          "--dot --route --pdf --sqlite --packets --schema --rewrite --key --keep-vendor --payload --map --shift-time --findings-only --hosts --fail-on --quiet --no-progress --help "},
 };
 
 bool is_listed(std::string_view list, std::string_view name) { return list.find(fmt::format(" {} ", name)) != std::string_view::npos; }
@@ -352,8 +334,8 @@ void add_command(CLI::App& app, const Command& command, Options& options, const 
         add_memory(*sub, options);
         add_choice(*sub, "--color", options.color, kWhens, "Use colours: auto, always or never (default: auto)");
     }
-    const bool reconstructs =
-        command.takes.analysis || command.takes.columns || command.takes.frames || command.takes.verdicts || command.takes.picture;
+    const bool reconstructs = command.takes.analysis || command.takes.columns || command.takes.frames || command.takes.verdicts ||
+                              command.takes.picture;
     if (command.takes.captures && reconstructs) add_decode_as(*sub, options);
     if (command.takes.captures && reconstructs) add_clocks(*sub, options);
     if (command.takes.captures && reconstructs) {
@@ -361,8 +343,7 @@ void add_command(CLI::App& app, const Command& command, Options& options, const 
         add_memory(*sub, options);
     }
     if (command.takes.columns)
-        sub->add_option("-e,--column", options.columns,
-                        "Print this column: a field (see qpscope fields), source, destination, protocol or line")
+        sub->add_option("-e,--column", options.columns, "Print this column: a field (see qpscope fields), source, destination, protocol or line")
             ->type_name("FIELD")
             ->allow_extra_args(false)
             ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
@@ -384,7 +365,8 @@ void add_command(CLI::App& app, const Command& command, Options& options, const 
         sub->add_flag("--no-bytes", options.no_bytes, "Omit the hex dump");
         sub->add_flag("--messages", options.messages, "Read the files twice and show the message of each packet, with all its frames");
     }
-    if (command.takes.long_report) sub->add_flag("-l,--long", options.long_report, "Print the full report for each of several captures");
+    if (command.takes.long_report)
+        sub->add_flag("-l,--long", options.long_report, "Print the full report for each of several captures");
     if (command.takes.pattern) sub->add_option("pattern", options.pattern, "Match name or meaning against this text");
     if (command.takes.verdicts) add_check_options(*sub, options.check, command.takes.captures ? Judged::capture : Judged::device);
     else if (!command.takes.saved && !command.takes.page && !command.takes.parts)
@@ -397,7 +379,8 @@ void add_command(CLI::App& app, const Command& command, Options& options, const 
         sub->add_flag("--list", options.list_findings, "List every finding with its meaning; needs no capture")
             ->excludes(sub->get_option("files"))
             ->excludes(sub->get_option("--interface"));
-        sub->add_flag("--markdown", options.markdown, "Print each finding as a Markdown ticket with evidence and capture quality")
+        sub->add_flag("--markdown", options.markdown,
+                      "Print each finding as a Markdown ticket with evidence and capture quality")
             ->excludes(sub->get_option("--format"))
             ->excludes(sub->get_option("--list"));
     }
@@ -425,16 +408,17 @@ void add_command(CLI::App& app, const Command& command, Options& options, const 
         command.takes.saved
             ? sub->add_option("-o,--output", options.capture, "Write the packets to FILE: pcapng, or nanosecond pcap if it ends in .pcap")
             : sub->add_option("-o,--output", options.output,
-                              command.takes.tables ? "With -f: write the files into FOLDER, which is made where there is none"
-                                                   : "Write to FILE instead of stdout");
+                              command.takes.tables ? "With -f: write the files into FOLDER, which is made where there is none" : "Write to FILE instead of stdout");
     output->type_name(command.takes.tables ? "FOLDER" : "FILE");
     if (command.takes.written)
-        sub->add_option("-w,--write", options.capture, "Write the packets to FILE: pcapng, or nanosecond pcap if it ends in .pcap")
+        sub->add_option("-w,--write", options.capture,
+                        "Write the packets to FILE: pcapng, or nanosecond pcap if it ends in .pcap")
             ->type_name("FILE")
             ->excludes(output)
             ->excludes(sub->get_option("--column"))
             ->excludes(sub->get_option("--format"));
-    if (command.takes.sandbox) sub->add_flag("--no-sandbox", options.no_sandbox, "Keep all system calls: for debuggers and profilers");
+    if (command.takes.sandbox)
+        sub->add_flag("--no-sandbox", options.no_sandbox, "Keep all system calls: for debuggers and profilers");
     sub->add_flag("-q,--quiet", options.quiet, "Suppress messages on stderr");
     group_options(*sub);
 }
@@ -513,8 +497,8 @@ int run(int argc, char** argv) {
         return tidied(CLI::Formatter().make_help(command, std::move(name), mode));
     });
     app.set_version_flag("-V,--version", fmt::format("qpscope {}", kVersion));
-    app.footer(fmt::format("qpscope FILE is short for qpscope {} FILE. See qpscope COMMAND --help for options and examples.\n\n{}",
-                           kDefaultCommand, exit_code_text()));
+    app.footer(fmt::format("qpscope FILE is short for qpscope {} FILE. See qpscope COMMAND --help for options and examples.\n\n{}", kDefaultCommand,
+                           exit_code_text()));
     app.require_subcommand(0, 1);  // that there is one is said in our own words
     for (const Command& command : commands()) add_command(app, command, options, chosen);
     auto line = arguments(argc, argv);
@@ -534,8 +518,9 @@ int run(int argc, char** argv) {
         return static_cast<int>(ExitCode::usage);
     }
     if (chosen->takes.captures && !options.list_findings && !options.schema && options.files.empty() == options.interface.empty()) {
-        say("qpscope: {}\n", options.files.empty() ? "missing input: name a capture file, - for standard input, or an interface with -i"
-                                                   : "conflicting input: capture files and --interface exclude each other");
+        say("qpscope: {}\n",
+                   options.files.empty() ? "missing input: name a capture file, - for standard input, or an interface with -i"
+                                         : "conflicting input: capture files and --interface exclude each other");
         return static_cast<int>(ExitCode::usage);
     }
     if (const std::string wrong = wrong_clocks(options); !wrong.empty()) {

@@ -1,5 +1,4 @@
 // TIMELY: a rate by round trips; and what either rate control does to a queue that empties slower than it fills.
-#include <tests/support/bottleneck.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/verbs_pair.hpp>
 #include <transport-replay/queue_pair/requester.hpp>
@@ -8,10 +7,13 @@
 #include <limits>
 #include <random>
 
+#include <bench/bottleneck.hpp>
+
 using namespace qps;
 using namespace qps::dissect;
 using namespace qps::transport;
 using namespace qps::transport::verbs;
+using namespace qps::bench;
 using namespace qps::tests;
 
 namespace {
@@ -143,7 +145,7 @@ TEST_CASE("both rate controls keep a queue short that is long without, and use t
     CHECK(dcqcn.p50 < without.p50);
     CHECK(timely.p50 < without.p50);
     CHECK(dcqcn.cnps > 0);
-    Bottleneck blind = line;  // marks nothing: who waits for CNPs waits in vain, who measures does not
+    Bottleneck blind = line;  // marks nothing: who reacts to CNPs gets none, who measures needs none
     blind.marks_above = blind.most;
     CHECK(run(blind, {.dcqcn = DcqcnSettings{}}).p50 == without.p50);
     CHECK(run(blind, {.timely = TimelySettings{}}).p50 < without.p50);

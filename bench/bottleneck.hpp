@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace qps::tests {
+namespace qps::bench {
 
 struct Bottleneck {
     dissect::BitsPerSecond speed{1'000'000'000};           // of the queue; towards it the line is as fast as one likes
@@ -30,4 +30,4 @@ struct BottleneckFigures {
 // WRITEs of 16 KiB, as many as there can be. The settings say which rate control, if any.
 [[nodiscard]] BottleneckFigures run(const Bottleneck& bottleneck, transport::verbs::AdapterSettings settings);
 
-}  // namespace qps::tests
+}  // namespace qps::bench
