@@ -89,15 +89,15 @@ void take_link(const Packet& packet, const Layer& layer, Observation& observatio
                 observation.vlan = tag & 0xfff;
             }
             break;
-        case LayerKind::udp:
-        case kind::uet_entropy: observation.udp_source_port = read_be<std::uint16_t>(packet.bytes_of(layer), 0); break;
+        case LayerKind::udp: observation.udp_source_port = read_be<std::uint16_t>(packet.bytes_of(layer), 0); break;
         case LayerKind::mac_pause:
         case LayerKind::mac_pfc:
             observation.kind = layer.kind == LayerKind::mac_pause ? ObservationKind::pause : ObservationKind::pfc;
             observation.payload = packet.bytes_of(layer);
             observation.flow.source = link_source(packet, layer);
             break;
-        default: break;
+        default:
+            if (layer.kind == kind::uet_entropy) observation.udp_source_port = read_be<std::uint16_t>(packet.bytes_of(layer), 0);
     }
 }
 
