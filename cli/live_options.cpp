@@ -173,6 +173,7 @@ namespace {
 
 // Of ibv_*_pingpong and ib_*, which do not exchange their options: both ends must be given the same.
 void add_exchange_options(CLI::App& app, LiveOptions& options) {
+    app.add_flag("-R,--rdma-cm", options.rdma_cm, "Connect and exchange parameters over rdma_cm, not TCP (ib_* -R)");
     app.add_option("--tcp", options.tcp,
                    "Exchange queue pairs over TCP with HOST (default: the peer), or listen at HOST (default: loopback; 0.0.0.0, ::: all)")
         ->type_name("HOST");
@@ -251,6 +252,8 @@ void add_program_options(CLI::App& app, LiveOptions& options) {
     });
     app.add_flag("--fast-registration", options.fast_registration,
                  "Offer memory under a new key for each question, registered by a work request (memory)");
+    app.add_option("--folder", options.folder, "Write received files into the folder DIR; none there is replaced (rcopy)")
+        ->type_name("DIR");
     add_exchange_options(app, options);
     add_read(app, "--secret", "FILE", "Serve only clients that know the secret in FILE, which only you can read (agent)",
              [&options](const std::string& text) { options.secret = read_secret_file(text); });

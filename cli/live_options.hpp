@@ -68,9 +68,11 @@ struct LiveOptions {
     std::optional<std::uint8_t> min_rnr_timer;
     bool verify = true;
     bool fast_registration = false;
+    std::string folder;  // of rcopy
 
     // Of programs that exchange queue pairs over TCP.
     std::string tcp;  // whom to call, or where to listen
+    bool rdma_cm = false;  // of perftest's, not over TCP
     std::string secret;  // of the agent, itself, not the name of its file
     bool insecure = false;
     std::optional<dissect::Service> service;

@@ -235,9 +235,11 @@ ProgramRequest request_of(const LiveOptions& options) {
     set_timers(options, request.connect);
     request.verify = options.verify;
     request.fast_registration = options.fast_registration;
+    request.folder = options.folder;
     request.secret = options.secret;
     request.insecure = options.insecure;
-    request.exchange = {.tcp = tcp_of(options),
+    request.exchange = {.rdma_cm = options.rdma_cm,
+                        .tcp = options.rdma_cm ? options.tcp : tcp_of(options),
                         .mtu = options.mtu,
                         .service = options.service,
                         .queue_pairs = options.queue_pairs,

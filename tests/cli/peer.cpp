@@ -74,12 +74,15 @@ TEST_CASE("peer over UDP: every program and its counterpart") {
         {"rdma_server", "rdma_client", {}},
         {"ucmatose", "ucmatose", {"-n", "5", "-s", "2000"}},
         {"rstream", "rstream", {"-n", "5", "-s", "2000"}},
+        {"riostream", "riostream", {"-n", "5", "-s", "2000"}},
         {"sink", "source", {"-n", "20", "-s", "4000"}},
         {"sink", "source-write", {"-n", "20", "-s", "4000"}},
         {"sink", "source-imm", {"-n", "20", "-s", "4000"}},
         {"memory", "memory", {}},
         {"ibv_rc_pingpong", "ibv_rc_pingpong", {"-n", "20", "--tcp", tcp}},
         {"ib_write_bw", "ib_write_bw", {"-n", "20", "-s", "4000", "--tcp", tcp}},
+        {"ib_write_bw", "ib_write_bw", {"-R", "-n", "20", "-s", "4000"}},
+        {"ib_send_lat", "ib_send_lat", {"-R", "-n", "20"}},
     };
     for (const Pair& pair : pairs) {
         const Met met = meet(pair.serves, pair.calls, pair.words);

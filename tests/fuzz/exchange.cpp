@@ -1,7 +1,8 @@
-// Fuzzer of the exchanges over TCP: any peer, any program and options, bytes cut anyhow. A exchange ends once the connection does, and what
-// we say of it is bounded.
+// Fuzzer of the exchanges over TCP and rdma_cm: any peer, any program and options, bytes cut anyhow. A exchange ends once the connection
+// does, and what we say of it is bounded.
 //
-// The input: two bytes of settings, one of the length of a piece, then what the peer says.
+// The input: two bytes of settings, one of the length of a piece, then what the peer says; over rdma_cm its messages, a byte of length
+// before each.
 #include <transport-replay/live/exchange/perftest_session.hpp>
 
 #include <algorithm>
@@ -41,7 +42,9 @@ void exchange(Session& session, Bytes peer, std::size_t piece) {
         }
     };
     go_on();
+    const bool messages = piece == 0;
     for (std::size_t at = 0; at < peer.size(); at += piece) {
+        if (messages) piece = std::to_integer<std::size_t>(peer[at++]);
         const Bytes part = slice(peer, at, piece);
         const auto exact = std::make_unique<std::byte[]>(part.size());
         std::ranges::copy(part, exact.get());
@@ -73,9 +76,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     settings.all_sizes = (data[1] & 16) != 0;
     settings.duration = (data[1] & 32) != 0;
     settings.service = (data[1] & 64) != 0 ? Service::ud : Service::rc;
+    settings.over_cm = (data[1] & 128) != 0;
     if (settings.test >= PerftestTest::atomic_bw) settings.size = 8;
     PerftestSession session(role, settings, ends(settings.queue_pairs));
     demand(session.problem().empty() == !refusal(settings));
-    exchange(session, peer, piece);
+    exchange(session, peer, settings.over_cm ? 0 : piece);
     return 0;
 }

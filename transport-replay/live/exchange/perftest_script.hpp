@@ -16,6 +16,8 @@ inline constexpr Facts kBothWays = 2;
 inline constexpr Facts kAllSizes = 4;
 inline constexpr Facts kIterations = 8;  // not for a duration
 inline constexpr Facts kActive = 16;     // this side sends: it is the client, or traffic goes both ways
+inline constexpr Facts kOverTcp = 32;
+inline constexpr Facts kOverCm = 64;     // by SENDs on a connection of rdma_cm
 
 enum class Times : std::uint8_t { once, each_queue_pair };
 
@@ -35,10 +37,17 @@ namespace script_rows {
 
 using enum PerftestStep;
 
-// Common to all: what the programs are, then their keys, after which queue pairs can be connected.
+// Common to all: what the programs are, then their keys, after which queue pairs can be connected. rdma_cm connects them first.
 inline constexpr std::array kGreeting{
-    ScriptRow{version}, ScriptRow{cycle_buffer}, ScriptRow{cache_line}, ScriptRow{mtu}, ScriptRow{keys, Times::each_queue_pair},
-    ScriptRow{connect},
+    ScriptRow{version},
+    ScriptRow{cycle_buffer},
+    ScriptRow{cache_line},
+    ScriptRow{mtu},
+    ScriptRow{sync, Times::once, kOverCm},
+    ScriptRow{connect, Times::once, kOverCm},
+    ScriptRow{sync, Times::once, kOverCm},
+    ScriptRow{keys, Times::each_queue_pair},
+    ScriptRow{connect, Times::once, kOverTcp},
 };
 
 // Those of SEND say that they are connected, then show their keys once more; the others the other way round.
@@ -71,7 +80,7 @@ inline constexpr std::array kBwSize{
 inline constexpr std::array kWriteLatSize{ScriptRow{traffic}};
 inline constexpr std::array kAskingLatSize{ScriptRow{traffic, Times::once, kActive}};
 
-inline constexpr std::array kClosing{ScriptRow{sync}, ScriptRow{done}};
+inline constexpr std::array kClosing{ScriptRow{sync}, ScriptRow{done, Times::once, kOverTcp}};
 inline constexpr std::array kBwClosing{
     ScriptRow{sync, Times::once, kOneWay},
     ScriptRow{report_size, Times::once, kOneWay},
@@ -80,7 +89,7 @@ inline constexpr std::array kBwClosing{
     ScriptRow{report_average, Times::once, kOneWay},
     ScriptRow{report_rate, Times::once, kOneWay},
     ScriptRow{sync},
-    ScriptRow{done},
+    ScriptRow{done, Times::once, kOverTcp},
 };
 
 }  // namespace script_rows

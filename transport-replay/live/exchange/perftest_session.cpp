@@ -22,19 +22,6 @@ constexpr std::uint32_t kSmallestSweptSize = 2;
 
 bool stops(PerftestStep step) { return step >= PerftestStep::connect; }
 
-std::size_t length_of(PerftestStep step) {
-    switch (step) {
-        case PerftestStep::version: return kVersionBytes;
-        case PerftestStep::cycle_buffer:
-        case PerftestStep::cache_line: return sizeof(std::uint32_t);
-        case PerftestStep::mtu: return kMtuBytes;
-        case PerftestStep::keys:
-        case PerftestStep::sync: return kPerftestEndBytes;
-        case PerftestStep::done: return kDone.size();
-        default: return sizeof(std::uint64_t);
-    }
-}
-
 template <class T>
 std::vector<std::byte> big_endian(T value) {
     std::vector<std::byte> bytes(sizeof value);
@@ -60,6 +47,7 @@ std::string text_in(Bytes bytes) {
 
 std::uint8_t facts_of(const PerftestSettings& settings, ExchangeRole role) {
     Facts facts = settings.bidirectional ? kBothWays : kOneWay;
+    facts |= settings.over_cm ? kOverCm : kOverTcp;
     if (settings.all_sizes) facts |= kAllSizes;
     if (!settings.duration) facts |= kIterations;
     if (role == ExchangeRole::client || settings.bidirectional) facts |= kActive;
@@ -75,6 +63,7 @@ std::optional<std::string> refusal(const PerftestSettings& settings) {
     if (settings.service != Service::rc && settings.service != Service::uc && settings.service != Service::ud)
         return fmt::format("{} supports RC, UC and UD only", program);
     if (asks && settings.service != Service::rc) return fmt::format("{} works over RC only", program);
+    if (settings.over_cm && settings.service != Service::rc) return fmt::format("{} over rdma_cm uses RC only", program);
     if (settings.service == Service::ud && !is_send(settings.test)) return fmt::format("{} does not work over UD", program);
     if (is_latency(settings.test) && settings.queue_pairs != 1) return fmt::format("{} uses one queue pair", program);
     if (is_latency(settings.test) && settings.bidirectional) return fmt::format("{} has no bidirectional mode", program);
@@ -133,6 +122,19 @@ void PerftestSession::fail(std::string sentence) {
     at_ = script_.size();
 }
 
+std::size_t PerftestSession::length_of(PerftestStep step) const {
+    switch (step) {
+        case PerftestStep::version: return kVersionBytes;
+        case PerftestStep::cycle_buffer:
+        case PerftestStep::cache_line: return sizeof(std::uint32_t);
+        case PerftestStep::mtu: return kMtuBytes;
+        case PerftestStep::keys:
+        case PerftestStep::sync: return settings_.over_cm ? kPerftestWordsBytes : kPerftestEndBytes;
+        case PerftestStep::done: return kDone.size();
+        default: return sizeof(std::uint64_t);
+    }
+}
+
 std::vector<std::byte> PerftestSession::message(const Taken& taken) const {
     switch (taken.step) {
         case PerftestStep::version: return text_of(kPerftestVersion, kVersionBytes);
@@ -141,7 +143,12 @@ std::vector<std::byte> PerftestSession::message(const Taken& taken) const {
         case PerftestStep::mtu: return text_of(fmt::format("{}", std::to_underlying(settings_.mtu)), kMtuBytes);
         case PerftestStep::keys:
         case PerftestStep::sync: {
-            const auto text = perftest_text(own_[taken.step == PerftestStep::keys ? taken.index : 0]);
+            const QueuePairEnd& end = own_[taken.step == PerftestStep::keys ? taken.index : 0];
+            if (settings_.over_cm) {
+                const auto words = perftest_words(end);
+                return {words.begin(), words.end()};
+            }
+            const auto text = perftest_text(end);
             return {text.begin(), text.end()};
         }
         case PerftestStep::report_size: return big_endian(own_report_.size);
@@ -166,11 +173,11 @@ void PerftestSession::hear_version(Bytes bytes) {
 }
 
 void PerftestSession::hear_keys(std::uint32_t index, Bytes bytes) {
-    const auto end = read_perftest_text(bytes);
+    const auto end = settings_.over_cm ? std::optional(read_perftest_words(bytes)) : read_perftest_text(bytes);
     if (!end) return fail(fmt::format("the peer's announcement of queue pair {} is not in the format of perftest", index + 1));
     QueuePairEnd& known = remote_[index];
     if (known == QueuePairEnd{}) {
-        if (family_of(end->gid) != family_of(own_[index].gid))
+        if (!settings_.over_cm && family_of(end->gid) != family_of(own_[index].gid))
             return fail("the peer's GID and ours are of different families, IPv4 and IPv6 (see its option -x)");
         known = *end;
     } else if (known != *end) {
@@ -212,8 +219,8 @@ void PerftestSession::hear(const Taken& taken, Bytes bytes) {
             lay_out_sizes();
             return write_script();
         }
-        case PerftestStep::keys: return hear_keys(taken.index, bytes);
-        case PerftestStep::sync: return hear_keys(0, bytes);
+        case PerftestStep::keys: keyed_ = true; return hear_keys(taken.index, bytes);
+        case PerftestStep::sync: return keyed_ ? hear_keys(0, bytes) : void();  // before there are any, it says nothing
         default: return hear_number(taken.step, bytes);
     }
 }
@@ -227,6 +234,9 @@ void PerftestSession::advance() {
         said_ = true;
         if (!last) {
             const std::size_t wanted = length_of(taken.step);
+            if (settings_.over_cm && !heard_.empty() && heard_.size() != wanted)
+                return fail(fmt::format("the peer's message has {} bytes where {} are expected: check that it runs the same program with "
+                                        "the same options (-q, -a, -b, -D)", heard_.size(), wanted));
             if (heard_.size() < wanted) {
                 if (peer_closed_) return fail("the peer closed the connection in the middle of the exchange");
                 said_ = role_ == ExchangeRole::client;
@@ -247,7 +257,8 @@ void PerftestSession::advance() {
 
 void PerftestSession::process(Bytes bytes) {
     if (at_ == script_.size()) return;  // the peer's "done"
-    if (bytes.size() > kMaxHeard - heard_.size()) return fail("the peer sends more than perftest does");
+    if (bytes.size() > kMaxHeard - heard_.size() || (settings_.over_cm && (bytes.empty() || !heard_.empty())))
+        return fail("the peer sends more than perftest does");
     heard_.insert(heard_.end(), bytes.begin(), bytes.end());
     advance();
 }

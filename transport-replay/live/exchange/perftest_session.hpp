@@ -2,6 +2,9 @@
 // unless said otherwise, as version 6.06 of it goes (perftest 4.5 of Debian 12); newer programs fall back to it when they hear
 // that version. Sans I/O: bytes in, bytes out.
 //
+// Over rdma_cm (-R) the same is said by SENDs on a connection of its own, a message each; keys are words instead of text, nobody says
+// "done", and queue pairs are connected before there are keys, with a sync before and one behind.
+//
 // The exchange is a script of exchanges, in each of which the client says something and the server answers with its own of the same
 // kind and length. Which there are depends on the program and on options that are never told: both ends must be given the same.
 // Between exchanges the session stops where queue pairs must be connected, receives posted or traffic done: see Awaits.
@@ -45,6 +48,7 @@ struct PerftestSettings {
     bool bidirectional = false;                       // -b
     bool duration = false;                            // -D
     PathMtu mtu = PathMtu::bytes_1024;                // the largest that we would use; the smaller of both counts
+    bool over_cm = false;                             // -R
     std::uint32_t cycle_buffer = 4096;                // our page, and cache line: the larger of both count
     std::uint32_t cache_line = 64;
 };
@@ -86,6 +90,7 @@ public:
     // As many ends as settings say queue pairs. What refusal() refuses fails at once.
     PerftestSession(ExchangeRole role, const PerftestSettings& settings, std::vector<QueuePairEnd> own);
 
+    // Over TCP bytes as they come; over rdma_cm one message.
     void process(dissect::Bytes bytes);
     // During traffic it is no failure yet: who has nothing to say afterwards just leaves (ib_write_lat).
     void closed();
@@ -119,6 +124,7 @@ private:
     void lay_out_sizes();
     void advance();
     [[nodiscard]] std::vector<std::byte> message(const Taken& taken) const;
+    [[nodiscard]] std::size_t length_of(PerftestStep step) const;
     void hear(const Taken& taken, dissect::Bytes bytes);
     void hear_version(dissect::Bytes bytes);
     void hear_keys(std::uint32_t index, dissect::Bytes bytes);
@@ -134,6 +140,7 @@ private:
     std::vector<Taken> script_;
     std::size_t at_ = 0;  // in the script
     bool said_ = false;   // our part of the exchange
+    bool keyed_ = false;  // the peer's keys were told
     bool peer_closed_ = false;
     std::vector<std::byte> heard_;
     std::vector<std::vector<std::byte>> output_;  // at most one message

@@ -116,4 +116,32 @@ std::optional<QueuePairEnd> read_perftest_text(Bytes text) {
     return reader.skip(':').skip('\0').at_end() ? std::optional(end) : std::nullopt;
 }
 
+// As perftest 4.5 was heard to send it: LID, outstanding READs, queue pair, PSN, key of 4 bytes each, 4 of padding, the address, the GID,
+// the number of the SRQ and the index of the GID; big-endian.
+std::array<std::byte, kPerftestWordsBytes> perftest_words(const QueuePairEnd& end) {
+    std::array<std::byte, kPerftestWordsBytes> words{};
+    const auto put = [&](std::size_t at, std::size_t size, std::uint64_t value) { write_bits(words, at * 8, size * 8, value); };
+    put(0, 4, end.lid);
+    put(4, 4, end.out_reads);
+    put(8, 4, std::to_underlying(end.qpn));
+    put(12, 4, end.psn.value());
+    put(16, 4, std::to_underlying(end.rkey));
+    put(24, 8, end.address);
+    put(32, 8, end.gid.bits[0]);
+    put(40, 8, end.gid.bits[1]);
+    put(48, 4, end.srqn);
+    return words;
+}
+
+QueuePairEnd read_perftest_words(Bytes words) {
+    QueuePairEnd end;
+    end.lid = static_cast<std::uint16_t>(read_be<std::uint32_t>(words, 0));
+    end.out_reads = static_cast<std::uint16_t>(read_be<std::uint32_t>(words, 4));
+    end.qpn = Qpn{read_be<std::uint32_t>(words, 8) & Psn::kMask};
+    end.psn = Psn(read_be<std::uint32_t>(words, 12));
+    end.rkey = Rkey{read_be<std::uint32_t>(words, 16)};
+    end.address = read_be<std::uint64_t>(words, 24);
+    return end;
+}
+
 }  // namespace qps::transport::live

@@ -69,6 +69,14 @@ void ExchangePairs::close(const PeerContext& context) {
     cq_ = {};
 }
 
+bool ExchangePairs::renew(const PeerContext& context, std::uint32_t number) {
+    Queues& queues = at(number);
+    parted_ = false;
+    const bool reset = context.adapter().modify_qp(queues.qpn(), {.qp_state = verbs::QpState::reset}).has_value();
+    const verbs::QpAttr init{.qp_state = verbs::QpState::init, .pkey = kDefaultPkey, .access = queues.needs().access};
+    return reset && context.adapter().modify_qp(queues.qpn(), init) && queues.post_all(context);
+}
+
 verbs::Result<void> ExchangePairs::raise(const PeerContext& context, std::uint32_t number, const QueuePairEnd& remote, PathMtu mtu,
                                          std::uint16_t reads) {
     const verbs::AddressHandle to = context.endpoint.connections().path_to(remote.gid);
@@ -138,6 +146,7 @@ bool ExchangePairs::note(std::uint32_t number, const Done& done) {
     at(number).note(done);
     if (complaint_) return false;
     if (done.wc.status == verbs::WcStatus::success) return true;
+    if (parted_ && done.wc.status == verbs::WcStatus::wr_flush_err) return false;
     if (done.wc.status == verbs::WcStatus::wr_flush_err) {
         complain("the queue pair failed");
     } else {

@@ -39,6 +39,11 @@ public:
     // begin before. Where nobody answers: a complaint.
     bool reachable(const PeerContext& context);
 
+    // The peer has ended the connections: what is flushed is no failure any more.
+    void part() { parted_ = true; }
+    // One whose connection was rejected, to be connected again. False: that is not possible.
+    bool renew(const PeerContext& context, std::uint32_t number);
+
     [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(all_.size()); }
     [[nodiscard]] Queues& at(std::uint32_t number) { return all_[number]; }
     [[nodiscard]] const Queues& at(std::uint32_t number) const { return all_[number]; }
@@ -85,6 +90,7 @@ private:
     std::vector<Srqn> srqs_;                                           // XRC: the peer's
     boost::unordered_flat_map<std::uint32_t, std::uint32_t> numbers_;  // by queue pair number
     std::array<verbs::Wc, 64> batch_{};
+    bool parted_ = false;
     std::optional<std::string> complaint_{};
 };
 

@@ -1,6 +1,6 @@
 // ib_send_bw, ib_send_lat, ib_write_bw, ib_write_lat, ib_read_bw, ib_read_lat, ib_atomic_bw, ib_atomic_lat, as those of perftest.
 //
-// What is said over TCP, and when traffic may begin, is the session's (live/exchange). Here is what the traffic is:
+// What is said over TCP or rdma_cm, and when traffic may begin, is the session's (live/exchange). Here is what the traffic is:
 //
 //   ib_send_*    SENDs; of bandwidth the server only receives, of latency both answer each other
 //   ib_write_bw  WRITEs to the address that the peer tells with its keys
@@ -14,7 +14,7 @@
 //
 // A peer may write what it likes into the memory it is shown, nothing in there is believed; receives are as long as the longest
 // message that was asked for, and a longer one fails.
-#include <transport-replay/live/peers/exchanged.hpp>
+#include <transport-replay/live/peers/cm_exchanged.hpp>
 #include <transport-replay/live/peers/pattern.hpp>
 #include <transport-replay/live/peers/perftest_traffic.hpp>
 #include <transport-replay/live/peers/roles.hpp>
@@ -98,7 +98,7 @@ public:
             return turn.pairs.complain(fmt::format("its pages of {} are larger than the advertised memory", bytes_text(session.cycle_buffer())));
         if (settings_.service == dissect::Service::ud && session.size() > bytes_of(session.mtu()))
             return turn.pairs.complain(fmt::format("UD messages have at most {} bytes, by its MTU", bytes_of(session.mtu())));
-        turn.pairs.connect(turn.context, session.remote(), session.mtu(), kPerftestReads);
+        if (!settings_.over_cm) turn.pairs.connect(turn.context, session.remote(), session.mtu(), kPerftestReads);
     }
     void begin(const ExchangeTurn& turn, Transfer& transfer, const Session& session) const {
         transfer.size = session.size();
@@ -318,9 +318,12 @@ Made make_perftest(PerftestTest test, const ProgramRequest& request) {
     settings.all_sizes = options.all_sizes;
     settings.bidirectional = options.both_ways;
     settings.duration = options.duration.has_value();
+    settings.over_cm = options.rdma_cm;
     if (auto sentence = refusal(settings)) return std::unexpected(std::move(*sentence));
     if (options.duration && request.count) return std::unexpected("--count and --duration exclude each other");
     if (options.compare_swap && !is_atomic(test)) return std::unexpected("--compare-swap applies to ib_atomic_* only");
+    if (options.rdma_cm && !options.tcp.empty()) return std::unexpected("--rdma-cm and --tcp exclude each other");
+    if (options.rdma_cm) return CmExchanged<Perftest>(Perftest(settings, request), request);
     return Exchanged<Perftest>(Perftest(settings, request), request);
 }
 

@@ -182,6 +182,7 @@ Made make(Kind kind, const ProgramRequest& request) {
     if (const auto fits = sound(request, 1, kMaxTransfer); !fits) return std::unexpected(fits.error());
     if (request.connections != 1) return std::unexpected("ibv_*_pingpong programs use one connection");
     const ExchangeOptions& options = request.exchange;
+    if (options.rdma_cm) return std::unexpected("ibv_*_pingpong programs exchange their queue pairs over TCP only");
     if (options.service || options.both_ways || options.all_sizes || options.duration || options.compare_swap)
         return std::unexpected("ibv_*_pingpong programs have one service, one size and a number of messages");
     const std::uint32_t most = kind == Kind::srq ? kSrqPingPongEnds : 1;

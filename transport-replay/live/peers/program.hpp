@@ -29,6 +29,7 @@ inline constexpr std::uint32_t kMaxTransfer = 1U << 30;  // bytes of one message
 
 // What is told to programs that exchange their queue pairs over TCP (ibv_*_pingpong, ib_*); the peer must be told the same.
 struct ExchangeOptions {
+    bool rdma_cm = false;                         // of perftest's: over rdma_cm instead, which connects the queue pairs too
     std::string tcp{};                            // whom to call, or where to listen; empty: the target's own address, the loopback
     std::optional<PathMtu> mtu{};                 // none: the program's own
     std::optional<dissect::Service> service{};    // of perftest's; none: RC
@@ -54,6 +55,7 @@ struct ProgramRequest {
     ConnectOptions connect{};
     ExchangeOptions exchange{};
     std::uint64_t seed = 1;
+    std::string folder{};   // of rcopy: where files go
     std::string secret{};   // of the agent: who does not know it may do nothing; empty: there is none
     bool insecure = false;  // of the agent: it may do without, though other machines reach it
 };

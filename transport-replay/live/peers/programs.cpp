@@ -27,6 +27,8 @@ constexpr std::array kPrograms{
     ProgramRow{"rdma_server", "answer one message and exit, as rdma_server of librdmacm", kRdmaCmPort, true, false, make_rdma_server},
     ProgramRow{"ucmatose", "exchange messages over many connections, as ucmatose of librdmacm", kRdmaCmPort, true, true, make_ucmatose},
     ProgramRow{"rstream", "stream bytes over rsockets, as rstream of librdmacm", kRdmaCmPort, true, true, make_rstream},
+    ProgramRow{"riostream", "write into mapped memory over rsockets, as riostream of librdmacm", kRdmaCmPort, true, true, make_riostream},
+    ProgramRow{"rcopy", "receive files over rsockets, as rcopy of librdmacm", kRcopyPort, true, false, make_rcopy},
     ProgramRow{"udaddy", "exchange datagrams, as udaddy of librdmacm", kRpingPort, true, true, make_udaddy},
     ProgramRow{"mckey", "receive from a multicast group, as mckey of librdmacm", IpPort{}, false, true, make_mckey},
     ProgramRow{"mckey-sender", "send to a multicast group, as mckey -s of librdmacm", IpPort{}, false, true, make_mckey_sender},

@@ -19,6 +19,8 @@ using Made = std::expected<Program, std::string>;
 [[nodiscard]] Made make_source_imm(const ProgramRequest& request);    // by WRITE with immediate
 [[nodiscard]] Made make_memory(const ProgramRequest& request);
 [[nodiscard]] Made make_rstream(const ProgramRequest& request);
+[[nodiscard]] Made make_riostream(const ProgramRequest& request);
+[[nodiscard]] Made make_rcopy(const ProgramRequest& request);
 [[nodiscard]] Made make_udaddy(const ProgramRequest& request);
 [[nodiscard]] Made make_mckey(const ProgramRequest& request);  // receives
 [[nodiscard]] Made make_mckey_sender(const ProgramRequest& request);
@@ -34,7 +36,8 @@ template <PerftestTest test>
 }
 
 inline constexpr IpPort kRpingPort{7174};   // librdmacm: rping, udaddy
-inline constexpr IpPort kRdmaCmPort{7471};  // librdmacm: ucmatose, rdma_client, rdma_server, rstream
+inline constexpr IpPort kRdmaCmPort{7471};  // librdmacm: ucmatose, rdma_client, rdma_server, rstream, riostream
+inline constexpr IpPort kRcopyPort{7427};   // librdmacm
 inline constexpr IpPort kSinkPort{7472};    // ours
 inline constexpr IpPort kMemoryPort{7473};  // ours
 

@@ -12,13 +12,15 @@ namespace {
 
 constexpr std::uint8_t kVersion = 1;
 constexpr std::uint8_t kBigEndianHost = 1;
+constexpr std::uint8_t kHasMap = 2;
 constexpr std::uint32_t kEntries = 2;  // that the peer offers in turn
 constexpr std::size_t kEntry = 16;     // bytes
+constexpr std::size_t kMapEntry = 24;  // bytes
 constexpr std::uint32_t kMostEntries = 1024;
 constexpr std::size_t kHalf = kStreamBuffer / 2;
 
 // The highest three bits of the immediate.
-enum class Op : std::uint32_t { data = 0, more_data = 1, credits = 4, map = 6, control = 7 };
+enum class Op : std::uint32_t { data = 0, more_data = 1, direct = 2, credits = 4, map = 6, control = 7 };  // direct: not said, a tag
 constexpr unsigned kOpShift = 29;
 constexpr std::uint32_t kRest = (1U << kOpShift) - 1;
 constexpr std::uint32_t message(Op op, std::uint32_t rest) { return static_cast<std::uint32_t>(op) << kOpShift | (rest & kRest); }
@@ -50,6 +52,11 @@ void put(dissect::MutableBytes into, const Entry& entry, bool big) {
 
 QueueNeeds Rsocket::needs() { return {.sends = kStreamSends + kStreamControls, .receives = kStreamReceives, .receive_bytes = 0}; }
 
+bool Rsocket::is_big_endian(dissect::Bytes said) { return (dissect::read_be<std::uint8_t>(said, 1) & kBigEndianHost) != 0; }
+bool Rsocket::takes_map(dissect::Bytes said) {
+    return (dissect::read_be<std::uint8_t>(said, 1) & kHasMap) != 0 && dissect::read_be<std::uint8_t>(said, 7) != 0;
+}
+
 verbs::Result<CmPrivateBytes> Rsocket::prepare(const PeerContext& context) {
     constexpr verbs::Access kWritten{.local_write = true, .remote_write = true};
     struct Wanted {
@@ -57,8 +64,9 @@ verbs::Result<CmPrivateBytes> Rsocket::prepare(const PeerContext& context) {
         std::size_t bytes;
         verbs::Access access;
     };
-    for (const Wanted& wanted : {Wanted{&receive_, kStreamBuffer, kWritten}, Wanted{&send_, kStreamBuffer, verbs::kLocalWrite},
-                                 Wanted{&offers_, kEntry * kEntries, kWritten}, Wanted{&control_, kEntry, verbs::kLocalWrite}}) {
+    for (const Wanted& wanted :
+         {Wanted{&receive_, kStreamBuffer, kWritten}, Wanted{&send_, kStreamBuffer, verbs::kLocalWrite},
+          Wanted{&offers_, kEntry * kEntries + kMapEntry, kWritten}, Wanted{&control_, kMapEntry, verbs::kLocalWrite}}) {
         auto opened = Block::open(context, wanted.bytes, wanted.access);
         if (!opened) return std::unexpected(opened.error());
         *wanted.block = std::move(*opened);
@@ -72,6 +80,10 @@ verbs::Result<CmPrivateBytes> Rsocket::prepare(const PeerContext& context) {
     const dissect::MutableBytes bytes(said);
     write_be(bytes, 0, kVersion);
     write_be(bytes, 2, static_cast<std::uint16_t>(kStreamReceives));
+    if (expects_map_) {
+        write_be(bytes, 1, kHasMap);
+        write_be(bytes, 7, std::uint8_t{1});
+    }
     put(bytes.subspan(8, kEntry), {offers_.mr().address, offers_.mr().rkey, kEntries}, true);
     put(bytes.subspan(24, kEntry), {receive_.mr().address, receive_.mr().rkey, kHalf}, true);
     return CmPrivateBytes(bytes);
@@ -89,7 +101,7 @@ std::optional<std::string> Rsocket::judge(dissect::Bytes said) {
 }
 
 void Rsocket::connect(dissect::Bytes said) {
-    its_order_is_big_ = (dissect::read_be<std::uint8_t>(said, 1) & kBigEndianHost) != 0;
+    its_order_is_big_ = is_big_endian(said);
     may_send_ = dissect::read_be<std::uint16_t>(said, 2);
     its_offers_ = dissect::read_be<std::uint64_t>(said, 8);
     its_key_ = dissect::Rkey{dissect::read_be<std::uint32_t>(said, 16)};
@@ -106,6 +118,8 @@ void Rsocket::done(const PeerContext& context, Link& link, const Done& done) {
         if (op_of(done.tag) == Op::data) {
             unacknowledged_ -= done.tag & kRest;
             --pieces_;
+        } else if (op_of(done.tag) == Op::direct) {
+            --writing_;
         } else {
             --controls_;
         }
@@ -120,7 +134,13 @@ void Rsocket::done(const PeerContext& context, Link& link, const Done& done) {
         case Op::data:
         case Op::more_data: take_data(link, done.wc, rest); break;
         case Op::credits: may_send_ = static_cast<std::uint16_t>(rest); break;
-        case Op::map: break;
+        case Op::map:
+            if (expects_map_ && (rest != 0 || done.wc.byte_len != kMapEntry)) {
+                link.fail(fmt::format("sent an invalid entry of the I/O map ({:#010x}, {} bytes)", done.wc.imm_data, done.wc.byte_len));
+            } else if (expects_map_) {
+                ++maps_;
+            }
+            break;
         case Op::control: peer_left_ = peer_left_ || rest == kDisconnect || rest == kShutdown; break;
         default: link.fail(fmt::format("sent a reserved value ({:#010x})", done.wc.imm_data)); break;
     }
@@ -182,6 +202,36 @@ void Rsocket::send(const PeerContext& context, Link& link, std::size_t bytes) {
               said);
 }
 
+IoMap Rsocket::map() const {
+    const dissect::Bytes bytes = dissect::Bytes(offers_.bytes()).subspan(kEntry * kEntries, kMapEntry);
+    const Entry entry = entry_at(bytes.subspan(8));
+    return {dissect::read_le<std::uint64_t>(bytes, 0), entry.address, entry.key, entry.length};
+}
+
+bool Rsocket::show(const PeerContext& context, Link& link, const Block& block) {
+    if (!connected_ || shutting_ || sent_ == may_send_ || controls_ >= kStreamControls) return false;
+    const dissect::MutableBytes bytes = control_.bytes();
+    std::ranges::fill(bytes.first(8), std::byte{});
+    put(bytes.subspan(8), {block.mr().address, block.mr().rkey, static_cast<std::uint32_t>(block.size())}, its_order_is_big_);
+    const verbs::Sge piece = control_.piece(0, kMapEntry);
+    const std::uint32_t said = message(Op::map, 0);
+    ++sent_;  // as a message of data, for the credits
+    ++controls_;
+    link.post(context,
+              {.sg_list = {&piece, 1},
+               .opcode = verbs::WrOpcode::rdma_write_with_imm,
+               .send_flags = {.inline_data = true},
+               .imm_data = said,
+               .remote = {its_offers_ + std::uint64_t{its_entries_} * kEntry, its_key_}},
+              said);
+    return true;
+}
+
+void Rsocket::write(const PeerContext& context, Link& link, const verbs::Sge& piece, const verbs::Remote& to) {
+    ++writing_;
+    link.post(context, {.sg_list = {&piece, 1}, .opcode = verbs::WrOpcode::rdma_write, .remote = to}, message(Op::direct, 0));
+}
+
 void Rsocket::tend(const PeerContext& context, Link& link) {
     if (!connected_ || link.complaint) return;
     if (!shutting_) {
@@ -204,8 +254,9 @@ void Rsocket::give_credits(const PeerContext& context, Link& link) {
         say(context, link, message(Op::credits, credits), {});
         return;
     }
-    put(control_.bytes(), {receive_.mr().address + offer_at_, receive_.mr().rkey, kHalf}, its_order_is_big_);
-    say(context, link, message(Op::credits, credits), control_.bytes());
+    const dissect::MutableBytes entry = control_.bytes().first(kEntry);
+    put(entry, {receive_.mr().address + offer_at_, receive_.mr().rkey, kHalf}, its_order_is_big_);
+    say(context, link, message(Op::credits, credits), entry);
     taken_ -= kHalf;
     offered_ += kHalf;
     offer_at_ = (offer_at_ + kHalf) % kStreamBuffer;

@@ -9,7 +9,9 @@
 //      0  data: as many bytes as the rest of the immediate says, behind the last in the memory that was offered
 //      4  credits: the rest is how many messages of data may have been sent at all, 16 bits; with 16 bytes of payload another
 //         half of the buffer is offered, as an entry in the host order of who gets it: address 8, key 4, length 4
-//      6  an I/O map entry (ignored)         7  control: 0 disconnect, 1 keepalive, 2 nothing more to send
+//      6  an entry of the I/O map, in place `rest` behind the offers, in the host order of who gets it: offset 8, address 8, key 4,
+//         length 4. What lies there may be written directly (riowrite), by WRITEs that say nothing (ignored unless expect_map())
+//      7  control: 0 disconnect, 1 keepalive, 2 nothing more to send
 //
 // Invariant: what is offered was taken; what is sent lies in what was offered, and is not touched before it was acknowledged.
 //
@@ -29,6 +31,14 @@ inline constexpr std::size_t kStreamBuffer = 1U << 18;    // bytes, each way; tw
 inline constexpr std::uint32_t kLongestPiece = 1U << 16;  // bytes of a message, as the original
 inline constexpr std::size_t kRsocketData = 40;           // private data
 
+// Memory that one side shows the other, to be written directly.
+struct IoMap {
+    std::uint64_t offset = 0;  // by which the program calls it
+    std::uint64_t address = 0;
+    dissect::Rkey key{};
+    std::uint32_t length = 0;
+};
+
 class Rsocket {
 public:
     [[nodiscard]] static QueueNeeds needs();
@@ -37,6 +47,11 @@ public:
     void close(const PeerContext& context);
     // What is wrong with what a peer says beside its request or reply.
     [[nodiscard]] static std::optional<std::string> judge(dissect::Bytes said);
+    // Of what judge() had nothing against: the order of its host; whether it has place for a piece of our memory.
+    [[nodiscard]] static bool is_big_endian(dissect::Bytes said);
+    [[nodiscard]] static bool takes_map(dissect::Bytes said);
+    // The peer may show one piece of its memory, and another instead later. Before prepare().
+    void expect_map() { expects_map_ = true; }
     // What the peer said and judge() had nothing against.
     void connect(dissect::Bytes said);
 
@@ -48,6 +63,15 @@ public:
     // Room for bytes to send, as much as lies together and may go now; and that so many of them are to go.
     [[nodiscard]] dissect::MutableBytes writable() const;
     void send(const PeerContext& context, Link& link, std::size_t bytes);
+    // How often the peer showed memory, and what last: its words.
+    [[nodiscard]] std::uint64_t maps() const { return maps_; }
+    [[nodiscard]] IoMap map() const;
+    // Shows the peer memory of ours, at offset 0. False: not yet.
+    bool show(const PeerContext& context, Link& link, const Block& block);
+    // WRITEs a piece directly, which stays as it is until writing() says that it is acknowledged: how many are not.
+    [[nodiscard]] bool may_write() const { return connected_ && !shutting_ && pieces_ + writing_ < kStreamSends; }
+    void write(const PeerContext& context, Link& link, const verbs::Sge& piece, const verbs::Remote& to);
+    [[nodiscard]] std::uint32_t writing() const { return writing_; }
     // Credits and farewells that are due. To be called after take() and when everything else was done.
     void tend(const PeerContext& context, Link& link);
     // Nothing more will be sent or read: says so to the peer, and finishes the link.
@@ -72,6 +96,8 @@ private:
     std::size_t unacknowledged_ = 0;  // bytes in send_
     std::uint32_t pieces_ = 0;        // messages of data under way
     std::uint32_t controls_ = 0;      // and others
+    std::uint32_t writing_ = 0;       // WRITEs of the program
+    std::uint64_t maps_ = 0;
 
     // What we offer the peer.
     std::uint64_t its_offers_ = 0;
@@ -88,6 +114,7 @@ private:
     std::uint16_t taken_messages_ = 0;
     std::uint16_t credits_due_ = 0;  // at so many taken
 
+    bool expects_map_ = false;
     bool connected_ = false;
     bool shutting_ = false;
     bool said_so_ = false;

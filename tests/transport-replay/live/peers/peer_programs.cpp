@@ -56,6 +56,9 @@ std::vector<PairRow> pairs() {
         {"rstream", "rstream", {}, {.count = 100, .size = 1000}, 100, 100'016},
         {"rstream", "rstream", {}, {.count = 3, .size = 1'000'000}, 3, 3'000'016},
         {"rstream", "rstream", {}, {.count = 2000, .size = 7}, 2000, 14'016},
+        {"riostream", "riostream", {}, {.count = 100, .size = 1000}, 100, 100'000},
+        {"riostream", "riostream", {}, {.count = 5, .size = 300'001}, 5, 1'500'005},
+        {"riostream", "riostream", {.count = 3}, {.count = 40, .size = 1}, 40, 40},
     };
 }
 
