@@ -52,7 +52,7 @@ bool may_sort(const Options& options) {
 
 ConnectionRow row_of(const Connection& connection, const transport::Timeline& timeline, const std::set<ConnectionId>& over,
                      const ConnectionTimes& times, std::string match = {}) {
-    return {connection, over.contains(connection.uid), std::move(match), timeline.ulp.find(connection.uid), times.find(connection.uid)};
+    return {connection, over.contains(connection.uid), std::move(match), timeline.ulp.find(connection.uid), times.find(connection.uid), &timeline.congestion};
 }
 
 // Candidates, best first, with the reasons under each.

@@ -112,7 +112,7 @@ public:
         for (const Connection& connection : timeline.connections)
             if (wanted(options_, connection.uid))
                 add<ConnectionRow>("connections", connection_columns(),
-                                   {connection, over.contains(connection.uid), {}, timeline.ulp.find(connection.uid), times_.find(connection.uid)});
+                                   {connection, over.contains(connection.uid), {}, timeline.ulp.find(connection.uid), times_.find(connection.uid), &timeline.congestion});
         std::uint64_t number = 0;
         for (const Finding& finding : timeline.findings) {
             if (!wanted(options_, finding.connection)) continue;

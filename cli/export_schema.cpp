@@ -46,6 +46,7 @@ constexpr std::array kConnectionColumns{
     SchemaColumn{"lost_by_tap", kInteger, "packets that only the capture lacks"},
     SchemaColumn{"ce_marked", kInteger, "packets with a congestion mark"},
     SchemaColumn{"cnps", kInteger, "congestion notifications"},
+    SchemaColumn{"rate_follows", kText, "what made its ends slow down: cnps, round_trips, grants, nothing; absent where undecided"},
     SchemaColumn{"dscp", kText, "traffic classes, of both ends where they differ"},
     SchemaColumn{"udp_source_ports", kText, "of both ends where they differ"},
     SchemaColumn{"path_mtu_bytes", kInteger, "path MTU, where it is known"},
@@ -147,6 +148,7 @@ constexpr std::array kTimelineColumns{
     SchemaColumn{"ce_marked", kInteger, "packets with a congestion mark"},
     SchemaColumn{"cnps", kInteger, "congestion notification packets"},
     SchemaColumn{"pause_frames", kInteger, "PAUSE and PFC frames"},
+    SchemaColumn{"round_trip_mean_ns", kInteger, "mean time from requests to their ACKs, of senders of long messages; absent where there are none"},
 };
 constexpr std::array kPacketColumns{
     SchemaColumn{"frame", kInteger, "number in the capture, from 1"},

@@ -5,7 +5,9 @@
 #include <transport-replay/report/figures.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -43,6 +45,12 @@ std::string unless_zero(const IntervalRow& row) {
     return row.interval.*Count == 0 ? "" : std::to_string(row.interval.*Count);
 }
 
+// Mean of those that ended in the interval.
+std::optional<Duration> round_trip(const IntervalRow& row) {
+    if (row.interval.round_trips == 0) return std::nullopt;
+    return Duration{static_cast<std::int64_t>(row.interval.round_trip_ns / row.interval.round_trips)};
+}
+
 using IntervalColumn = TableColumn<IntervalRow>;
 constexpr std::array kRowColumns{
     IntervalColumn{"start_ns", "time", Side::right, [](const IntervalRow& row) { return number(row.interval.start); },
@@ -63,6 +71,12 @@ constexpr std::array kRowColumns{
     IntervalColumn{"ce_marked", "CE", Side::right, count_of<&Interval::ce_marked>, unless_zero<&Interval::ce_marked>},
     IntervalColumn{"cnps", "CNP", Side::right, count_of<&Interval::cnps>, unless_zero<&Interval::cnps>},
     IntervalColumn{"pause_frames", "pause", Side::right, count_of<&Interval::pauses>, unless_zero<&Interval::pauses>},
+    IntervalColumn{"round_trip_mean_ns", "RTT", Side::right,
+                   [](const IntervalRow& row) { return number(round_trip(row)); },
+                   [](const IntervalRow& row) {
+                       const auto mean = round_trip(row);
+                       return mean ? duration_text(*mean) : std::string();
+                   }},
     IntervalColumn{"", "throughput", Side::left, count_of<&Interval::bytes>, bar},
 };
 void count_answer(Interval& interval, const Observation& observation) {
@@ -83,6 +97,10 @@ void count_packet(Interval& interval, const Observation& observation, const Pack
     ++interval.packets;
     interval.bytes += observation.wire_length;
     interval.messages += record.completed;
+    if (record.round_trip) {
+        ++interval.round_trips;
+        interval.round_trip_ns += static_cast<std::uint64_t>(std::to_underlying(*record.round_trip));
+    }
     if (observation.congestion_experienced) ++interval.ce_marked;
     if (observation.kind == ObservationKind::pause || observation.kind == ObservationKind::pfc) ++interval.pauses;
     if (record.retransmission) ++interval.retransmitted;

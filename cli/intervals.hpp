@@ -24,11 +24,13 @@ struct Interval {
     std::uint64_t ce_marked = 0;
     std::uint64_t cnps = 0;
     std::uint64_t pauses = 0;  // PAUSE and PFC frames
+    std::uint64_t round_trips = 0;     // from requests to their ACKs, of senders whose rate is watched
+    std::uint64_t round_trip_ns = 0;   // their sum
 
     void add(const Interval& later) {
         constexpr std::array kCounts{&Interval::packets,       &Interval::bytes,     &Interval::payload_bytes, &Interval::messages,
                                      &Interval::retransmitted, &Interval::sequence_naks, &Interval::rnr_naks,  &Interval::fatal_naks,
-                                     &Interval::ce_marked,     &Interval::cnps,      &Interval::pauses};
+                                     &Interval::ce_marked,     &Interval::cnps,      &Interval::pauses,    &Interval::round_trips, &Interval::round_trip_ns};
         for (const auto count : kCounts) this->*count += later.*count;
     }
 };

@@ -5,6 +5,7 @@
 #include <transport-replay/report/bounds.hpp>
 #include <transport-replay/report/collectives.hpp>
 #include <transport-replay/report/figures.hpp>
+#include <transport-replay/report/rates.hpp>
 #include <transport-replay/report/rdma_packets.hpp>
 #include <transport-replay/report/ultra_ethernet.hpp>
 
@@ -240,6 +241,19 @@ void append_pauses(std::string& out, const CongestionReport& congestion) {
     if (!congestion.incasts.empty()) append_row(out, "incast", counted(congestion.incasts.size(), "incast burst"));
 }
 
+// Senders of which it is known; of the others JSON says why not.
+void append_rates(std::string& out, const Timeline& timeline) {
+    constexpr std::size_t kShown = 8;
+    std::size_t decided = 0;
+    for (const RateControl& rate : timeline.congestion.rates) {
+        const RateVerdict verdict = judge(rate);
+        if (verdict.follows == RateFollows::undecided) continue;
+        if (++decided <= kShown)
+            append_row(out, decided == 1 ? "rates" : "", fmt::format("{} {}", sender_text(rate, timeline), follows_text(rate, verdict)));
+    }
+    if (decided > kShown) append_row(out, "", fmt::format("and {} more: see qpscope analyze -f json", counted(decided - kShown, "sender")));
+}
+
 // "NCCL ring of 8 ranks over 16 connections (confidence 95 %); 20 steps of 1 MiB ...".
 std::string line_of(const Collective& collective) {
     std::string line = fmt::format("{} over {} (confidence {} %)", transport::group_text(collective),
@@ -358,6 +372,7 @@ void write_summary(const Options& options, const transport::Timeline& timeline, 
     append_setups(out, timeline.cm, timeline.totals.management);
     append_totals(out, timeline.totals);
     append_pauses(out, timeline.congestion);
+    append_rates(out, timeline);
     append_collectives(out, timeline.collectives);
     append_ultra_ethernet(out, options, timeline.uet);
     append_left_out(out, timeline);

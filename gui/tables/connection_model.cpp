@@ -100,7 +100,8 @@ const Connection& ConnectionModel::connection(Row row) const { return m_timeline
 
 ConnectionRow ConnectionModel::at(Row row) const {
     const Connection& told = connection(row);
-    return {told, m_given_up.contains(told.uid), {}, m_timeline->ulp.find(told.uid), m_figures ? m_figures->times.find(told.uid) : nullptr};
+    return {told, m_given_up.contains(told.uid), {}, m_timeline->ulp.find(told.uid), m_figures ? m_figures->times.find(told.uid) : nullptr,
+            &m_timeline->congestion};
 }
 
 TableModel::Row ConnectionModel::sources() const { return static_cast<Row>(m_rows.size()); }

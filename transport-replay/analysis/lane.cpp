@@ -1,6 +1,7 @@
 #include <dissect/types.hpp>
 #include <transport-replay/analysis/lane.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace qps::transport {
@@ -11,10 +12,18 @@ namespace {
 
 constexpr std::uint8_t kNak = 3;  // type of a syndrome, 9.7.5.1
 
+// Of connections that became part of others nothing is told.
+void keep_told(std::vector<RateControl>& rates, const std::deque<Connection>& connections) {
+    std::erase_if(rates, [&](const RateControl& rate) {
+        const auto found = std::ranges::lower_bound(connections, rate.connection, {}, &Connection::uid);
+        return found == connections.end() || found->uid != rate.connection;
+    });
+}
+
 }  // namespace
 
 Lane::Lane(AnalysisSettings settings)
-    : settings_(std::move(settings)), cm_(settings_.memory), congestion_(settings_.memory), incasts_({}, settings_.memory),
+    : settings_(std::move(settings)), cm_(settings_.memory), congestion_(settings_.memory), rates_(settings_.memory), incasts_({}, settings_.memory),
       tracker_(static_cast<bool>(settings_.message), settings_.memory), ulp_(settings_.hints, settings_.memory, settings_.sums_apart), iwarp_(settings_.memory), uet_(settings_.memory) {}
 
 void Lane::listen(AnalysisSettings&& listeners) {
@@ -62,6 +71,7 @@ PacketRecord Lane::follow_believed(const Observation& observation, const Sight& 
     if (const CmNews news = cm_.observe(observation); news.kind == CmNews::Kind::matched) take_match(news.uid, observation);
     else if (news.kind != CmNews::Kind::none) take_cm(news, record);
     tracker_.observe(observation, sight.repetition, sight.distance, record);
+    record.round_trip = rates_.observe(observation, record);
     if (observation.acknowledgment && observation.acknowledgment->type() == kNak)
         if (const Fatality* fatality = tracker_.fatality_at(observation.frame)) ulp_.refused(*fatality);
     if (record.connection && ulp_.wants(*record.connection)) {
@@ -117,6 +127,7 @@ void Lane::drain() {
     for (const ConnectionId connection : tracker_.retired()) {
         ulp_.retire(connection, settings_.operation);
         collectives_.retire(connection);
+        rates_.retire(connection);
         if (settings_.retired) settings_.retired(connection);
     }
     tracker_.forget_retired();
@@ -127,6 +138,7 @@ Peaks Lane::peaks() const {
     tracker_.add_peaks(peaks);
     cm_.add_peaks(peaks);
     congestion_.add_peaks(peaks);
+    rates_.add_peaks(peaks);
     incasts_.add_peaks(peaks);
     ulp_.add_peaks(peaks);
     collectives_.add_peaks(peaks);
@@ -149,7 +161,10 @@ LaneReport Lane::finish(const GateReport& gate) {
     report.iwarp = iwarp_.finish({tracker_, ulp_, settings_.operation});
     report.uet = uet_.finish(tracker_);
     drain();
+    report.congestion.rates_left_out = rates_.left_out();
+    report.congestion.rates = rates_.finish();
     report.tracked = tracker_.finish([this] { drain(); });
+    keep_told(report.congestion.rates, report.tracked.connections);
     report.ulp = ulp_.finish(report.cm, settings_.operation);
     collectives_.settle(report.ulp);
     report.collectives = std::move(collectives_);

@@ -11,6 +11,7 @@
 #include <transport-replay/set_up/exchange_watch.hpp>
 #include <transport-replay/tracking/congestion.hpp>
 #include <transport-replay/tracking/incasts.hpp>
+#include <transport-replay/tracking/rate_watch.hpp>
 #include <transport-replay/tracking/tracker.hpp>
 #include <transport-replay/ulp/ulp_tracker.hpp>
 #include <transport-replay/ultra_ethernet/uet_tracker.hpp>
@@ -56,6 +57,7 @@ private:
     Observation believed_;  // what is followed of a packet whose ICRC says nothing
     CmTracker cm_;
     CongestionTracker congestion_;
+    RateWatch rates_;
     IncastTracker incasts_;
     Tracker tracker_;
     UlpTracker ulp_;

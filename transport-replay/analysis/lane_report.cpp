@@ -55,10 +55,12 @@ void merge(CongestionReport& all, CongestionReport&& part) {
     append(all.flows, std::move(part.flows));
     append(all.pairs, std::move(part.pairs));
     append(all.notifications, std::move(part.notifications));
+    append(all.rates, std::move(part.rates));
     all.marked += part.marked;
     all.cnps += part.cnps;
     all.packets_dropped += part.packets_dropped;
     all.incasts_dropped += part.incasts_dropped;
+    all.rates_left_out += part.rates_left_out;
 }
 
 void merge(Tracked& all, Tracked&& part) {
@@ -101,6 +103,7 @@ void for_each_connection(Report& report, Visit visit) {
     for (auto& connection : report.tracked.connections) visit(connection.uid);
     for (auto& recovery : report.tracked.recoveries) visit(recovery.connection);
     for (auto& fatality : report.tracked.fatalities) visit(fatality.connection);
+    for (auto& rate : report.congestion.rates) visit(rate.connection);
     for (auto& conversation : report.ulp.conversations) visit(conversation.connection);
     for (auto& sum : report.ulp.sums) {
         visit(sum.connection);
@@ -128,6 +131,7 @@ void put_in_order(LaneReport& report) {
     std::ranges::stable_sort(report.congestion.flows, {}, &FlowCongestion::flow);
     std::ranges::stable_sort(report.congestion.pairs, {}, [](const PairCongestion& pair) { return std::tie(pair.source, pair.destination); });
     std::ranges::stable_sort(report.congestion.notifications, {}, &CnpStream::flow);
+    std::ranges::stable_sort(report.congestion.rates, {}, [](const RateControl& one) { return std::pair(one.connection, one.from); });
     std::ranges::stable_sort(report.ulp.conversations, {}, &UlpConversation::connection);
     std::ranges::stable_sort(report.ulp.failures, {}, [](const OperationFailures& one) { return std::tuple(one.frames.front(), one.connection); });
     std::ranges::stable_sort(report.ulp.unanswered, {}, [](const UlpOperation& one) { return std::tuple(one.asked_frame, one.connection); });

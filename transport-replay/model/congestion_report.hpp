@@ -2,6 +2,7 @@
 #pragma once
 
 #include <transport-replay/model/address.hpp>
+#include <transport-replay/model/rate_control.hpp>
 
 #include <optional>
 #include <vector>
@@ -131,12 +132,14 @@ struct CongestionReport {
     std::vector<PauseSummary> pauses;      // sorted by interface, priority and sender
     std::vector<PausePeriod> periods;      // in the order they ended
     std::vector<IncastBurst> incasts;      // in the order they ended
+    std::vector<RateControl> rates;        // of who sends long messages; by connection and end
     std::uint64_t packets = 0;
     std::uint64_t marked = 0;
     std::uint64_t cnps = 0;
     std::uint64_t packets_dropped = 0;  // of flows, pairs, streams or timers past their bounds
     std::uint64_t periods_dropped = 0;
     std::uint64_t incasts_dropped = 0;
+    std::uint64_t rates_left_out = 0;  // times that a sender was not watched
 };
 
 }  // namespace qps::transport

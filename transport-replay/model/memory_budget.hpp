@@ -29,6 +29,7 @@ enum class Share : std::uint8_t {
     contexts,       // Ultra Ethernet: packet delivery contexts with all that is under way in them
     flows,          // whose congestion is watched
     pairs,          // of hosts, in all tables of them
+    rates,          // ways whose rate is watched
     count_,
 };
 
@@ -41,7 +42,7 @@ struct ShareRow {
 };
 
 inline constexpr std::array kShares{
-    ShareRow{Share::connections, "connections", 40, 4096, std::size_t{1} << 18},
+    ShareRow{Share::connections, "connections", 39, 4096, std::size_t{1} << 18},
     ShareRow{Share::messages, "messages under way", 10, 512, std::size_t{1} << 20},
     ShareRow{Share::retired, "retired connections", 5, 1792, std::size_t{1} << 16},
     ShareRow{Share::attempts, "connection attempts", 8, 1024, std::size_t{1} << 17},
@@ -53,6 +54,7 @@ inline constexpr std::array kShares{
     ShareRow{Share::contexts, "packet delivery contexts", 2},
     ShareRow{Share::flows, "flows", 6, 448, std::size_t{1} << 18},
     ShareRow{Share::pairs, "pairs of hosts", 2, 1024, std::size_t{1} << 16},
+    ShareRow{Share::rates, "rates", 1, 2304, std::size_t{1} << 14},
 };
 
 class MemoryBudget {

@@ -27,6 +27,7 @@ struct PacketRecord {
     std::uint32_t missing = 0;                 // PSNs skipped before it
     std::uint32_t completed = 0;               // messages that it completed or failed
     std::optional<dissect::Duration> latency;  // of the last of these: first request packet to this one
+    std::optional<dissect::Duration> round_trip;  // of an ACK, since the request that it names: where the rate of its sender is watched
     dissect::UlpHint ulp;                      // what its payload is
 };
 

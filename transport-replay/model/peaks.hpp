@@ -44,6 +44,7 @@ enum class Need : std::uint8_t {
     collective_connections,
     nccl_events,
     heard,
+    rates,
     count_,
 };
 

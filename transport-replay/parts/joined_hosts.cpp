@@ -82,6 +82,7 @@ private:
         std::erase_if(report.tracked.connections, [&](const Connection& connection) { return is_gone(connection.uid); });
         std::erase_if(report.tracked.recoveries, gone);
         std::erase_if(report.tracked.fatalities, gone);
+        std::erase_if(report.congestion.rates, gone);
         std::erase_if(report.ulp.conversations, gone);
         std::erase_if(report.ulp.sums, gone);
         std::erase_if(report.ulp.failures, gone);

@@ -36,6 +36,7 @@ constexpr std::array kBounds{
     Bound{"multicast_joins", "multicast join", "not followed", kUnjudged, [](T t) { return t.cm.joins_dropped; }},
     Bound{"cm_refusals", "refused CM message", "not listed", kUnjudged, [](T t) { return t.cm.refusals_dropped; }},
     Bound{"congestion_packets", "packet", "of further flows, congestion not judged", kUnjudged, [](T t) { return t.congestion.packets_dropped; }},
+    Bound{"rates", "time", "that a sender was not watched for what its rate follows", kUnjudged, [](T t) { return t.congestion.rates_left_out; }},
     Bound{"bridging", "LLDP frame", "of further links and their ends, not followed", kUnjudged, [](T t) { return t.bridging.left_out; }},
     Bound{"neighbours", "request", "or ICMP error of further hosts, not followed", kUnjudged, [](T t) { return t.reachability.left_out; }},
     Bound{"pause_periods", "pause period", "in sums alone", false, [](T t) { return t.congestion.periods_dropped; }},

@@ -3,6 +3,7 @@
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/connections.hpp>
 #include <transport-replay/report/figures.hpp>
+#include <transport-replay/report/rates.hpp>
 #include <transport-replay/report/ulp.hpp>
 
 #include <algorithm>
@@ -146,6 +147,20 @@ Cell few_of_both(const ConnectionRow& row) {
     return text_cell(fmt::format("{} / {}", a, b));
 }
 
+// "cnps", "round_trips / cnps": what made its ends slow down, where that is known; "-" of an end of which it is not.
+Cell follows(const ConnectionRow& row) {
+    if (row.congestion == nullptr) return {};
+    std::array<std::string, 2> ends;
+    for (const End end : {End::a, End::b}) {
+        const RateControl* const rate = find_rate(*row.congestion, row.connection.uid, end);
+        const RateFollows found = rate == nullptr ? RateFollows::undecided : judge(*rate).follows;
+        if (found != RateFollows::undecided) ends[static_cast<std::size_t>(end)] = kRateFollowsNames[static_cast<std::size_t>(found)];
+    }
+    if (ends[0].empty() && ends[1].empty()) return {};
+    if (ends[1].empty()) return text_cell(ends[0]);
+    return text_cell(fmt::format("{} / {}", ends[0].empty() ? "-" : ends[0], ends[1]));
+}
+
 constexpr std::array kConnectionColumns{
     TableColumn<ConnectionRow>{"uid", "#", Side::right, [](const ConnectionRow& row) { return number(row.connection.uid); }},
     TableColumn<ConnectionRow>{"service", "svc", Side::left, [](const ConnectionRow& row) { return text_cell(service_name(row.connection.service)); }},
@@ -190,6 +205,7 @@ constexpr std::array kConnectionColumns{
     TableColumn<ConnectionRow>{"", "lost", Side::right, sum<lost>, lost_text},
     TableColumn<ConnectionRow>{"ce_marked", "CE", Side::right, sum<marked>, sum_unless_zero<marked>},
     TableColumn<ConnectionRow>{"cnps", "CNPs", Side::right, sum<cnps>, sum_unless_zero<cnps>},
+    TableColumn<ConnectionRow>{"rate_follows", "rate by", Side::left, follows},
     TableColumn<ConnectionRow>{"dscp", "DSCP", Side::left, few_of_both<&Way::dscps>},
     TableColumn<ConnectionRow>{"udp_source_ports", "src ports", Side::left, few_of_both<&Way::udp_ports>},
     TableColumn<ConnectionRow>{"path_mtu_bytes", "MTU", Side::right,

@@ -12,6 +12,7 @@ namespace qps::transport {
 
 struct Timeline;
 struct UlpConversation;
+struct CongestionReport;
 
 struct ConnectionRow {
     const Connection& connection;
@@ -19,6 +20,7 @@ struct ConnectionRow {
     std::string match{};                       // why a line of a log may be about it
     const UlpConversation* ulp = nullptr;  // what it was used for, where that is known
     const std::array<WayTimes, 2>* times = nullptr;  // of its messages, where any ended
+    const CongestionReport* congestion = nullptr;    // has what its rates follow
 };
 
 // all: for programs, and for people whose table scrolls. A terminal has room for what a connection is and what went wrong (brief), or

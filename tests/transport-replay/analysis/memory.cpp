@@ -7,6 +7,7 @@
 #include <transport-replay/collectives/collective_tracker.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/bounds.hpp>
+#include <transport-replay/tracking/rate_watch.hpp>
 
 #include <algorithm>
 #include <array>
@@ -157,6 +158,8 @@ constexpr std::array kAttacks{
     Attack{"contexts of Ultra Ethernet that are opened", Share::contexts, kFar * kBudget.bytes(Share::contexts) / 512, open_context},
     Attack{"flows that congestion is watched of", Share::flows, kFar * kBudget.items(Share::flows),
            [](AnalysedWire& wire, std::uint64_t i) { wire.packet(1, 2, number(i), kRcSendOnly, 7); }},
+    Attack{"long messages of many queue pairs", Share::rates, kFar * kBudget.items(Share::rates),
+           [](AnalysedWire& wire, std::uint64_t i) { wire.packet(1, 2, number(i), kRcSendMiddle, RateWatch::kEvery); }},
     Attack{"pairs of hosts", Share::pairs, 4 * CollectiveTracker::kMaxWays,
            [](AnalysedWire& wire, std::uint64_t i) { wire.packet(number(i), number(i) + 1, 500, kRcSendOnly, 7); }},
 };

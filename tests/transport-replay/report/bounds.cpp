@@ -34,6 +34,7 @@ constexpr std::array kReached{
     Reached{"multicast_joins", [](T t, N n) { t.cm.joins_dropped = n; }},
     Reached{"cm_refusals", [](T t, N n) { t.cm.refusals_dropped = n; }},
     Reached{"congestion_packets", [](T t, N n) { t.congestion.packets_dropped = n; }},
+    Reached{"rates", [](T t, N n) { t.congestion.rates_left_out = n; }},
     Reached{"bridging", [](T t, N n) { t.bridging.left_out = n; }},
     Reached{"neighbours", [](T t, N n) { t.reachability.left_out = n; }},
     Reached{"pause_periods", [](T t, N n) { t.congestion.periods_dropped = n; }},
