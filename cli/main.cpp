@@ -192,6 +192,20 @@ void add_nccl_log(CLI::App& app, Options& options) {
     app.add_option("--nccl-log", options.nccl_log, "Take the ranks of NCCL jobs from this log (NCCL_DEBUG=INFO)")->type_name("FILE");
 }
 
+// For NICs that place packets in any order.
+void add_out_of_order(CLI::App& app, Options& options) {
+    app.add_option("--out-of-order", options.unordered, "Expect packets to these hosts in any order: their NICs accept that (multipath, packet spraying)")
+        ->delimiter(',')
+        ->check(CLI::Validator(
+            [](const std::string& text) {
+                return qps::dissect::parse_ip(text) ? std::string() : fmt::format("invalid host '{}': expected an IP address", text);
+            },
+            ""))
+        ->type_name("HOST")
+        ->allow_extra_args(false)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
 void add_connections(CLI::App& app, Options& options) {
     app.add_option("-C,--connection", options.connections, "Show these connections only (see qpscope connections)")
         ->delimiter(',')
@@ -219,6 +233,7 @@ void add_analysis_options(CLI::App& app, const Takes& takes, Options& options) {
                                   : "Use intervals of this length: 100us, 1s, ... (default: one that gives 20 to 60 rows)",
                      [](const std::string& text) { return read_time(text, "interval"); });
     if (takes.nccl_log) add_nccl_log(app, options);
+    if (takes.nccl_log) add_out_of_order(app, options);
     if (takes.divided) add_part_option(app, options.part);
     if (takes.operations) add_operation_options(app, options.operations);
     if (takes.annotated) {
@@ -284,7 +299,7 @@ constexpr std::array kOptionGroups{
                 " peer pingpong conform replay send "},
     OptionGroup{"Run", " --fault --trace --busy --for --seed "},
     OptionGroup{"Pace", " --speed --fast --loop "},
-    OptionGroup{"Input", " --read --interface --capture-filter --count --by-time --offset --decode-as --icrc --nccl-log --part --host --checks --jobs --memory --link-speed --roce-port --uet-protocol --no-sandbox "},
+    OptionGroup{"Input", " --read --interface --capture-filter --count --by-time --offset --decode-as --icrc --nccl-log --out-of-order --part --host --checks --jobs --memory --link-speed --roce-port --uet-protocol --no-sandbox "},
     OptionGroup{"Filter", " --filter --connection --finding --around --everything --match --protocol --operation --failed --slower-than --from --message --frames --only "},
     OptionGroup{"Verdicts", " --device --profile --compare --all ", " merge "},
     OptionGroup{"Verdicts", " --device --profile --evidence --compare --all --fail-on ", " check conform "},
@@ -329,6 +344,7 @@ void add_command(CLI::App& app, const Command& command, Options& options, const 
         add_merge_options(*sub, options);
         add_connections(*sub, options);
         add_nccl_log(*sub, options);
+        add_out_of_order(*sub, options);
         add_merged_words(*sub, options);
         add_check_options(*sub, options.check, Judged::parts);
         add_memory(*sub, options);

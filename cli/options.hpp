@@ -75,6 +75,7 @@ struct Options {
     transport::UlpHints hints;                                      // --decode-as
     transport::IcrcPolicy icrc = transport::IcrcPolicy::automatic;  // --icrc
     std::string nccl_log;                                           // file
+    std::vector<std::string> unordered;                             // --out-of-order: IP addresses
     OperationOptions operations;
 
     LiveOptions live;  // of the commands that speak on a wire

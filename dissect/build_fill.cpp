@@ -1,5 +1,6 @@
 #include <dissect/build_fill.hpp>
 #include <dissect/ethertypes.hpp>
+#include <dissect/headers/icmp.hpp>
 #include <dissect/headers/infiniband.hpp>
 #include <dissect/headers/segment_routing.hpp>
 #include <dissect/icrc.hpp>
@@ -65,7 +66,14 @@ std::uint64_t ether_type_of(LayerKind kind) {
     return protocol_of(kEtherTypeOf, kind);
 }
 
-std::uint64_t udp_port_of(LayerKind kind) { return is_of(kind, LayerFamily::ultra_ethernet) ? kUltraPort : protocol_of(kUdpPortOf, kind); }
+std::uint64_t ip_protocol_of(LayerKind kind, std::uint64_t otherwise = 0) {
+    if (is_of(kind, LayerFamily::icmp)) return std::to_underlying(kind < kind::icmpv6 ? IpProtocol::icmp : IpProtocol::icmpv6);
+    return protocol_of(kIpProtocolOf, kind, otherwise);
+}
+
+std::uint64_t udp_port_of(LayerKind kind) {
+    return is_of(kind, LayerFamily::ultra_ethernet) ? kUltraPort : protocol_of(kUdpPortOf, kind);
+}
 
 bool is_gre_option(LayerKind kind) {
     return kind == LayerKind::gre_checksum || kind == LayerKind::gre_key || kind == LayerKind::gre_sequence;
@@ -130,8 +138,10 @@ private:
             case LayerKind::ipv6_hop_by_hop: return fill_extension(placed, "ipv6.hopopts.nxt", "ipv6.hopopts.len", next);
             case LayerKind::ipv6_routing: return fill_extension(placed, "ipv6.routing.nxt", "ipv6.routing.len", next);
             case LayerKind::ipv6_destination: return fill_extension(placed, "ipv6.dstopts.nxt", "ipv6.dstopts.len", next);
-            case LayerKind::ipv6_fragment: return fill(placed, "ipv6.fraghdr.nxt", protocol_of(kIpProtocolOf, next, kNoNext));
-            case LayerKind::udp: fill(placed, "udp.dstport", udp_port_of(next)); return fill(placed, "udp.length", rest(placed));
+            case LayerKind::ipv6_fragment: return fill(placed, "ipv6.fraghdr.nxt", ip_protocol_of(next, kNoNext));
+            case LayerKind::udp:
+                fill(placed, "udp.dstport", udp_port_of(next));
+                return fill(placed, "udp.length", rest(placed));
             case LayerKind::tcp: return fill(placed, "tcp.hdr_len", placed.length);
             case LayerKind::vxlan: return fill(placed, "vxlan.flag_i", 1);
             case LayerKind::geneve:
@@ -164,7 +174,7 @@ private:
         fill(placed, "ip.len", rest(placed));
         fill(placed, "ip.flags.df", 1);
         fill(placed, "ip.ttl", kTtl);
-        fill(placed, "ip.proto", protocol_of(kIpProtocolOf, next));
+        fill(placed, "ip.proto", ip_protocol_of(next));
         const Bytes header_bytes = bytes_of(placed);
         std::uint32_t sum = 0;  // RFC 1071; the checksum itself is still zero, or as the specification wants it
         for (std::size_t at = 0; at + 1 < header_bytes.size(); at += 2)
@@ -176,12 +186,12 @@ private:
     void fill_ipv6(const PlacedHeader& placed, LayerKind next) {
         fill(placed, "ipv6.version", 6);
         fill(placed, "ipv6.plen", rest(placed) - placed.length);
-        fill(placed, "ipv6.nxt", protocol_of(kIpProtocolOf, next, kNoNext));
+        fill(placed, "ipv6.nxt", ip_protocol_of(next, kNoNext));
         fill(placed, "ipv6.hlim", kTtl);
     }
 
     void fill_extension(const PlacedHeader& placed, std::string_view nxt, std::string_view length, LayerKind next) {
-        fill(placed, nxt, protocol_of(kIpProtocolOf, next, kNoNext));
+        fill(placed, nxt, ip_protocol_of(next, kNoNext));
         fill(placed, length, placed.length / 8 - 1);
     }
 

@@ -1,4 +1,5 @@
 #include <dissect/census.hpp>
+#include <dissect/headers/icmp.hpp>
 #include <dissect/lldp/tlvs.hpp>
 #include <dissect/ulp/fpdu.hpp>
 #include <dissect/ulp/iwarp.hpp>
@@ -92,6 +93,12 @@ bool count_ultra_ethernet(Census& census, const Packet& packet) {
     return true;
 }
 
+// One name, whichever message it is and whatever it quotes.
+LayerKind icmp_protocol(std::span<const Layer> layers) {
+    const auto first = std::ranges::find_if(layers, [](const Layer& layer) { return is_of(layer.kind, LayerFamily::icmp); });
+    return first->kind < kind::icmpv6 ? kind::icmp : kind::icmpv6;
+}
+
 }  // namespace
 
 void count(Census& census, const Packet& packet) {
@@ -117,6 +124,7 @@ void count(Census& census, const Packet& packet) {
             if (layers.size() > 1 && layers.back().kind == kind) layers = layers.first(layers.size() - 1);
         LayerKind last = layers.back().kind;
         if (is_of(last, LayerFamily::lldp) && last != kind::cnm) last = kind::lldp_end;  // one name, whichever TLV is the last
+        if (is_of(last, LayerFamily::icmp)) last = icmp_protocol(packet.layers());
         ++census.innermost[static_cast<std::size_t>(last)];
     }
 }

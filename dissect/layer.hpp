@@ -136,6 +136,7 @@ enum class LayerFamily : std::uint8_t {
     lldp,
     segment_routing,
     infiniband_link,
+    icmp,  // and neighbour discovery, and what errors quote
     count_,
 };
 inline constexpr std::array<std::uint16_t, static_cast<std::size_t>(LayerFamily::count_)> kFamilyKinds{
@@ -161,6 +162,7 @@ inline constexpr std::array<std::uint16_t, static_cast<std::size_t>(LayerFamily:
     32,  // lldp
     2,   // segment_routing
     1,   // infiniband_link
+    30,  // icmp
 };
 
 // The number of a family's first kind; that of the kind behind its last.

@@ -1,3 +1,4 @@
+#include <dissect/headers/icmp.hpp>
 #include <dissect/headers/infiniband.hpp>
 #include <dissect/headers/infiniband_link.hpp>
 #include <dissect/headers/internet.hpp>
@@ -313,6 +314,58 @@ constexpr auto kWords = std::to_array<Word>({
     Word{LayerKind::udp, "udp.dstport", "dst"},
     Word{LayerKind::arp, "arp.opcode", "op"},
     Word{LayerKind::arp, "arp.dst.proto_ipv4", "target"},
+    Word{kind::icmp, "icmp.type", "type"},
+    Word{kind::icmp_echo, "icmp.type", "type"},
+    Word{kind::icmp_echo, "icmp.seq", "seq"},
+    Word{kind::icmp_unreachable, "icmp.type", "type"},
+    Word{kind::icmp_unreachable, "icmp.code", "code"},
+    Word{kind::icmp_unreachable, "icmp.mtu", "mtu"},
+    Word{kind::icmp_redirect, "icmp.type", "type"},
+    Word{kind::icmp_redirect, "icmp.redir_gw", "gateway"},
+    Word{kind::icmp_time_exceeded, "icmp.type", "type"},
+    Word{kind::icmp_time_exceeded, "icmp.code", "code"},
+    Word{kind::icmp_parameter, "icmp.type", "type"},
+    Word{kind::icmp_parameter, "icmp.pointer", "pointer"},
+    Word{kind::icmpv6, "icmpv6.type", "type"},
+    Word{kind::icmpv6_echo, "icmpv6.type", "type"},
+    Word{kind::icmpv6_echo, "icmpv6.echo.sequence_number", "seq"},
+    Word{kind::icmpv6_unreachable, "icmpv6.type", "type"},
+    Word{kind::icmpv6_unreachable, "icmpv6.code", "code"},
+    Word{kind::icmpv6_too_big, "icmpv6.type", "type"},
+    Word{kind::icmpv6_too_big, "icmpv6.mtu", "mtu"},
+    Word{kind::icmpv6_time_exceeded, "icmpv6.type", "type"},
+    Word{kind::icmpv6_time_exceeded, "icmpv6.code", "code"},
+    Word{kind::icmpv6_parameter, "icmpv6.type", "type"},
+    Word{kind::icmpv6_parameter, "icmpv6.code", "code"},
+    Word{kind::icmpv6_parameter, "icmpv6.pointer", "pointer"},
+    Word{kind::nd_router_solicitation, "icmpv6.type", "type"},
+    Word{kind::nd_router_advertisement, "icmpv6.type", "type"},
+    Word{kind::nd_router_advertisement, "icmpv6.nd.ra.router_lifetime", "lifetime"},
+    Word{kind::nd_solicitation, "icmpv6.type", "type"},
+    Word{kind::nd_solicitation, "icmpv6.nd.ns.target_address", "target"},
+    Word{kind::nd_advertisement, "icmpv6.type", "type"},
+    Word{kind::nd_advertisement, "icmpv6.nd.na.target_address", "target"},
+    Word{kind::nd_advertisement, "icmpv6.nd.na.flag.r", "router", Mention::set},
+    Word{kind::nd_advertisement, "icmpv6.nd.na.flag.s", "solicited", Mention::set},
+    Word{kind::nd_advertisement, "icmpv6.nd.na.flag.o", "override", Mention::set},
+    Word{kind::nd_redirect, "icmpv6.type", "type"},
+    Word{kind::nd_redirect, "icmpv6.nd.rd.target_address", "target"},
+    Word{kind::nd_redirect, "icmpv6.rd.na.destination_address", "destination"},
+    Word{kind::mld, "icmpv6.type", "type"},
+    Word{kind::mld, "icmpv6.mld.multicast_address", "group"},
+    Word{kind::mld_report, "icmpv6.type", "type"},
+    Word{kind::mld_record, "icmpv6.mldr.mar.multicast_address", "group"},
+    Word{kind::nd_link_address, "icmpv6.opt.linkaddr", "mac"},
+    Word{kind::nd_prefix, "icmpv6.opt.prefix", "prefix"},
+    Word{kind::nd_mtu, "icmpv6.opt.mtu", "mtu"},
+    Word{kind::quoted_ipv4, "rdma.quoted.ip.src", "quoted_src"},
+    Word{kind::quoted_ipv4, "rdma.quoted.ip.dst", "quoted_dst"},
+    Word{kind::quoted_ipv6, "rdma.quoted.ipv6.src", "quoted_src"},
+    Word{kind::quoted_ipv6, "rdma.quoted.ipv6.dst", "quoted_dst"},
+    Word{kind::quoted_udp, "rdma.quoted.udp.dstport", "quoted_port"},
+    Word{kind::quoted_bth, "rdma.quoted.infiniband.bth.opcode", "quoted_op"},
+    Word{kind::quoted_bth, "rdma.quoted.infiniband.bth.destqp", "quoted_qp"},
+    Word{kind::quoted_bth, "rdma.quoted.infiniband.bth.psn", "quoted_psn"},
     Word{LayerKind::mac_pause, "macc.pause_time", "quanta"},
     Word{LayerKind::mac_pause, "rdma.pause.time_us", "us"},
     Word{LayerKind::mac_pfc, "macc.cbfc.enbv", "priorities"},
@@ -389,6 +442,7 @@ void append_transport(std::string& out, const Packet& packet) {
 }
 
 bool is_iwarp(LayerKind kind) { return is_of(kind, LayerFamily::iwarp); }
+bool is_icmp(LayerKind kind) { return is_of(kind, LayerFamily::icmp); }
 bool is_ultra_ethernet(LayerKind kind) { return is_of(kind, LayerFamily::ultra_ethernet); }
 
 // A CE mark is what a switch has to say about congestion: worth a word on any IP packet.
@@ -489,6 +543,8 @@ std::string_view protocol(const Packet& packet) {
     if (std::ranges::any_of(packet.layers(), is_iwarp, &Layer::kind)) return "iWARP";
     if (is_ultra_ethernet(layer->kind)) return "UET";
     if (layer->kind == kind::flow_control) return "FLOW_CONTROL";
+    if (const auto icmp = std::ranges::find_if(packet.layers(), is_icmp, &Layer::kind); icmp != packet.layers().end())
+        return icmp->kind < kind::icmpv6 ? "ICMP" : "ICMPv6";
     if (is_of(layer->kind, LayerFamily::lldp)) return layer->kind == kind::cnm ? "CNM" : "LLDP";
     switch (layer->kind) {
         case LayerKind::tcp: return "TCP";

@@ -71,6 +71,9 @@ void walk_ip(Walk& walk);  // by the version nibble
 void walk_ipv4(Walk& walk);
 void walk_ipv6(Walk& walk);
 
+void walk_icmp(Walk& walk);
+void walk_icmpv6(Walk& walk);
+
 void walk_gre(Walk& walk);
 void walk_vxlan(Walk& walk);
 void walk_geneve(Walk& walk);

@@ -1,4 +1,4 @@
-// The walk over IPv4, IPv6 and UDP, down to port 4791 or what the user says, to Ultra Ethernet and tunnels, and over TCP's header.
+// The walk over IPv4, IPv6 and UDP, down to port 4791 or what the user says, to Ultra Ethernet, ICMP and tunnels, and over TCP's header.
 #include <dissect/headers/internet.hpp>
 #include <dissect/headers/segment_routing.hpp>
 #include <dissect/roce_ports.hpp>
@@ -65,8 +65,12 @@ void walk_tcp(Walk& walk) {
     mark(walk.packet, Fault::bad_length);
 }
 
+// ICMP is of the IP that it is about: in the other it is nobody's (RFC 8200 and 4443 have no protocol 1, RFC 792 no 58).
 void walk_payload(Walk& walk, IpProtocol protocol, std::uint8_t network_layer) {
+    const bool version_6 = walk.packet.layer_storage[network_layer].kind == LayerKind::ipv6;
     switch (protocol) {
+        case IpProtocol::icmp: return version_6 ? add_data(walk) : walk_icmp(walk);
+        case IpProtocol::icmpv6: return version_6 ? walk_icmpv6(walk) : add_data(walk);
         case IpProtocol::udp: return walk_udp(walk, network_layer);
         case IpProtocol::tcp: return walk_tcp(walk);
         case IpProtocol::gre: return walk_gre(walk);

@@ -2,7 +2,7 @@
 // virtual lane, how many blocks were sent and how many the sender will take. They have no LRH.
 #pragma once
 
-#include <dissect/field.hpp>
+#include <dissect/headers/derived.hpp>
 
 namespace qps::dissect {
 
@@ -18,6 +18,10 @@ inline constexpr std::array kFlowControlFields{
     row::decimal("infiniband_link.vl", "Virtual lane", at(2), 4),
     row::decimal("infiniband_link.fccl", "Flow control credit limit, in blocks of 64 bytes", at(2, 4), 12),
     row::hex("infiniband_link.lpcrc", "Link packet CRC, which is not checked", at(4), 16),
+    annotated<&Annotation::link_credits>(
+        "rdma.link.credits", "Credits that the other end of the link has left: this limit less what it sent, of captures with both directions",
+        Format::decimal)
+        .in("blocks"),
 };
 static_assert(tiles(kFlowControlFields, kFlowControl));
 

@@ -7,6 +7,7 @@ namespace qps::dissect {
 
 enum class IpProtocol : std::uint8_t {
     hop_by_hop = 0,
+    icmp = 1,
     ipv4 = 4,
     tcp = 6,
     udp = 17,

@@ -1,5 +1,6 @@
 // The header table: every layer kind's row, collected from its family.
 #include <dissect/headers/derived.hpp>
+#include <dissect/headers/icmp.hpp>
 #include <dissect/headers/infiniband.hpp>
 #include <dissect/headers/infiniband_link.hpp>
 #include <dissect/headers/internet.hpp>
@@ -49,6 +50,7 @@ constexpr std::array<Header, kLayerKinds> kHeaders = [] {
     enter(table, kInternetHeaders);
     enter(table, kSegmentRoutingHeaders);
     enter(table, kNativeUetHeaders);
+    enter(table, kIcmpHeaders);
     enter(table, kInfinibandLinkHeaders);
     enter(table, kTunnelHeaders);
     enter(table, kInfinibandHeaders);

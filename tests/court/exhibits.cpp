@@ -47,7 +47,7 @@ std::vector<Exhibit> exhibits() {
 
 std::vector<DrawnExhibit> drawn_exhibits() {
     std::vector<DrawnExhibit> out;
-    for (const auto family : {setup_scenes(), network_scenes(), pause_scenes(), bridging_scenes(), reachability_scenes(), security_scenes(), beside_scenes(), management_scenes(), iwarp_scenes(),
+    for (const auto family : {setup_scenes(), network_scenes(), pause_scenes(), bridging_scenes(), reachability_scenes(), security_scenes(), beside_scenes(), link_scenes(), management_scenes(), iwarp_scenes(),
                               upper_scenes(), ultra_ethernet_scenes(), collective_scenes()})
         for (const Scene& scene : family)
             for (unsigned variant = 0; variant < kVariants; ++variant) {

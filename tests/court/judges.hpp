@@ -26,6 +26,7 @@ struct Judge {
 [[nodiscard]] std::span<const Judge> bridging_judges();
 [[nodiscard]] std::span<const Judge> reachability_judges();
 [[nodiscard]] std::span<const Judge> beside_judges();
+[[nodiscard]] std::span<const Judge> link_judges();
 [[nodiscard]] std::span<const Judge> security_judges();
 [[nodiscard]] std::span<const Judge> collective_judges();
 

@@ -67,6 +67,7 @@ inline constexpr unsigned kVariants = 3;
 [[nodiscard]] std::span<const Scene> reachability_scenes();
 [[nodiscard]] std::span<const Scene> beside_scenes();
 [[nodiscard]] std::span<const Scene> security_scenes();
+[[nodiscard]] std::span<const Scene> link_scenes();
 [[nodiscard]] std::span<const Scene> network_scenes();
 [[nodiscard]] std::span<const Scene> collective_scenes();
 

@@ -26,10 +26,13 @@ constexpr Annotation kFull{
     .messages_completed = 2,
     .latency = Duration{1'234'567},
     .ulp = {},
+    .link_credits = 12,
     .message = 17,
     .message_frames = kFramesOfMessage,
 };
 
+// What has all of them: credits are of flow control packets, the others of RDMA.
+Decoded flow_control() { return Decoded(qps::tests::hex("0123 4456 beef"), LinkType::infiniband); }
 Decoded send_only() { return Decoded(transport_packet(Opcode{4}, Network::roce_v2_ipv4)); }
 
 bool passes(std::string_view text, const Packet& packet) {
@@ -47,16 +50,17 @@ void for_each_annotated(const Each& each) {
             each(entry);
             ++count;
         }
-    CHECK(count == 14);  // members of Annotation, one of which gives three
+    CHECK(count == 15);  // members of Annotation, one of which gives three
 }
 
 }  // namespace
 
 TEST_CASE("a packet without an annotation has none of the annotated fields, one that is full has all") {
-    Decoded plain = send_only();
-    Decoded full = send_only();
-    full.packet.annotation = &kFull;
     for_each_annotated([&](const NameEntry& entry) {
+        const bool of_link = entry.name == "rdma.link.credits";
+        Decoded plain = of_link ? flow_control() : send_only();
+        Decoded full = of_link ? flow_control() : send_only();
+        full.packet.annotation = &kFull;
         CHECK(entry.name.starts_with("rdma."));
         CHECK_FALSE(plain.value(entry.name));
         CHECK_FALSE(passes(entry.name, plain.packet));

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <set>
 #include <stdexcept>
+#include <string>
 #include <string_view>
 
 namespace qps::test {
@@ -337,6 +338,49 @@ Specs lustre() {
                   put({.opcode = 3, .buffers = lustre_extents(78, 0, 1)}, 6), put({.type = 4712, .opcode = 13, .status = 5}, 4)});
 }
 
+// Messages in digits; errors quote a RoCE packet, whole or in part.
+Specs icmp() {
+    const std::string ip = "45a10400123440004011b6ea0a0000010a000002", udp = "c12312b703ec0000", bth = "0440ffff00000011800000aa";
+    const std::string ip6 = "60a1234503ec114020010db800000000000000000000000120010db8000000000000000000000002", mac = "525400770011";
+    const std::string group = "ff020000000000000000000000000016", target = "20010db8000000000000000000000012";
+    const std::vector<std::string> of_ipv4{
+        "0800abcd12340005616263646566", "0000abcd12340005616263646566",  "0303abcd00000000" + ip + udp + bth, "0304abcd000005dc" + ip + udp,
+        "0304abcd000705dc" + ip + udp,  "0501abcd0a0000fe" + ip + udp,   "0b00abcd00000000" + ip + udp,       "0c00abcd14000000" + ip + udp,
+        "0400abcd00000000" + ip + udp,
+    };
+    const std::vector<std::string> of_ipv6{
+        "0104abcd00000000" + ip6 + udp + bth,
+        "0200abcd00000500" + ip6 + udp,
+        "0300abcd00000000" + ip6 + udp,
+        "0401abcd00000028" + ip6 + udp,
+        "8000abcd12340005616263646566",
+        "8100abcd12340005616263646566",
+        "8500abcd000000000101" + mac,
+        "8600abcd40d8070800007530000003e80101" + mac + "030440e000000e100000070800000000" + target + "0501000000001068",
+        "8700abcd00000000" + target + "0101" + mac + "0e01010203040506",
+        "8800abcdc0000000" + target + "0201" + mac,
+        "8900abcd00000000" + target + target + "0201" + mac + "0407000000000000" + ip6 + udp,
+        "8300abcd00000000" + group,
+        "8400abcd00000000" + group,
+        "8200abcd27100000" + group,
+        "8f00abcd0000000204000000" + group + "03000001" + group + target,
+        "c805abcd0102030461626364",
+        "8700abcd00000000" + target + "c802000102030405060708090a0b0c0d",
+    };
+    Specs specs;
+    const auto add = [&](Network network, std::string_view next, std::uint64_t protocol, const std::string& digits) {
+        specs.push_back(transport_packet(Opcode{0x04}, network));
+        PacketSpec& spec = specs.back();
+        spec.headers.resize(2);
+        (void)set(spec, next, protocol);
+        for (std::size_t i = 0; i + 1 < digits.size(); i += 2)
+            spec.payload.push_back(static_cast<std::byte>(std::stoul(digits.substr(i, 2), nullptr, 16)));
+    };
+    for (const std::string& digits : of_ipv4) add(Network::roce_v2_ipv4, "ip.proto", 1, digits);
+    for (const std::string& digits : of_ipv6) add(Network::roce_v2_ipv6, "ipv6.nxt", 58, digits);
+    return specs;
+}
+
 // Native, in ERF.
 Specs ipoib() {
     using namespace qps::tests;
@@ -378,6 +422,7 @@ std::vector<Capture> write_specimens(const std::string& folder) {
             write(folder, "built_lnet", LinkType::ethernet, lnet()),
             write(folder, "built_lustre", LinkType::ethernet, lustre()),
             write(folder, "built_ipoib", LinkType::erf, ipoib()),
+            write(folder, "built_icmp", LinkType::ethernet, icmp()),
             write(folder, "built_cooked", LinkType::linux_cooked, on_link(LinkType::linux_cooked, LayerKind::linux_cooked)),
             write(folder, "built_loopback", LinkType::null_loopback, on_link(LinkType::null_loopback, LayerKind::null_loopback))};
 }

@@ -22,6 +22,7 @@ struct Capture {
 //   built_lnet      every message of LNet's o2iblnd
 //   built_lustre    requests and replies of Lustre above it
 //   built_ipoib     ARP and UDP over IPoIB datagrams
+//   built_icmp      ICMP, ICMPv6, neighbour discovery and multicast listener discovery, errors with what they quote
 //   built_cooked    behind a Linux cooked header
 //   built_loopback  behind a null header
 // Other payloads are long and do not look like a protocol, so that no heuristic of tshark's takes them.

@@ -35,7 +35,9 @@ PacketRecord Analysis::observe(const Observation& observation) {
     const Sight sight = state.gate.pass(observation);
     if (state.links.wants(observation)) state.links.follow(observation, sight);
     if (sight.handling == Handling::follow) state.lane.receive(observation, packet);
-    return state.lane.follow(observation, sight);
+    PacketRecord record = state.lane.follow(observation, sight);
+    if (observation.kind == ObservationKind::credits) record.link_credits = state.links.link_credits();
+    return record;
 }
 
 void Analysis::prefetch(const Observation& far, const Observation& nearer, const Observation& near) const {

@@ -9,6 +9,7 @@
 #include <transport-replay/ulp/ulp_hints.hpp>
 
 #include <functional>
+#include <vector>
 
 namespace qps::transport {
 
@@ -26,6 +27,8 @@ struct AnalysisSettings {
     CaptureTraits traits{};
     // What a log of NCCL says of ranks.
     NcclLog nccl_log{};
+    // Hosts whose NICs accept packets out of order, as the user says: nothing on the wire does.
+    std::vector<Address> unordered{};
     // Operations of upper protocols are summed up by connection: for who may leave connections out afterwards.
     bool sums_apart = false;
     // What the analysis may keep; so_far() needs as much again while it runs.

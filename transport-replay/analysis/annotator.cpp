@@ -26,6 +26,7 @@ Annotation annotation(const PacketRecord& record) {
     annotation.messages_completed = record.completed;
     annotation.latency = record.latency;
     annotation.ulp = record.ulp;
+    annotation.link_credits = record.link_credits;
     return annotation;
 }
 

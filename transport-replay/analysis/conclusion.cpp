@@ -115,6 +115,7 @@ void take_links(LinkReport&& links, Timeline& timeline) {
     timeline.management = std::move(links.management);
     timeline.bridging = std::move(links.bridging);
     timeline.reachability = std::move(links.reachability);
+    timeline.credits = std::move(links.credits);
     timeline.beside = std::move(links.beside);
     timeline.totals.management = links.datagrams;
 }
@@ -143,6 +144,7 @@ Timeline conclude(const AnalysisSettings& settings, GateReport&& gate, LinkRepor
         doubt(of_clock, clock.within);
         add(timeline.collectives, std::move(of_clock));
     }
+    timeline.unordered = settings.unordered;
     timeline.hosts = std::move(of_hosts.hosts);
     timeline.connections = std::move(lanes.tracked.connections);
     timeline.retired = lanes.tracked.retired;

@@ -9,6 +9,8 @@ LinkReport LinkWatch::finish(const GateReport& gate) {
     report.datagrams = management_;
     report.bridging = bridging_.finish();
     report.reachability = reachability_.finish();
+    report.reachability.gids = gids_.finish(report.reachability.left_out);
+    report.credits = credits_.finish();
     report.beside = beside_.finish(report.pauses.packets_dropped);
     return report;
 }

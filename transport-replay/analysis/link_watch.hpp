@@ -1,12 +1,16 @@
-// LinkWatch: what belongs to no pair of hosts that talk RDMA: pauses of links, what their ends announce by LLDP, who is asked for by ARP
-// without an answer, TCP and UDP beside RDMA, management datagrams. Few packets; where there are none of them, no packet matters to it.
+// LinkWatch: what belongs to no pair of hosts that talk RDMA: pauses of links, their credits, what their ends announce by LLDP, who is
+// asked for by ARP without an answer, GIDs of two ports, TCP and UDP beside RDMA, management datagrams. Few packets; where there are none
+// of them, no packet matters to it.
 #pragma once
 
 #include <transport-replay/analysis/capture_gate.hpp>
 #include <transport-replay/management/management_tracker.hpp>
 #include <transport-replay/model/congestion_report.hpp>
+#include <transport-replay/model/credit_report.hpp>
 #include <transport-replay/tracking/beside.hpp>
 #include <transport-replay/tracking/bridging.hpp>
+#include <transport-replay/tracking/gids.hpp>
+#include <transport-replay/tracking/link_credits.hpp>
 #include <transport-replay/tracking/pauses.hpp>
 #include <transport-replay/tracking/reachability.hpp>
 
@@ -19,6 +23,7 @@ struct LinkReport {
     BridgingReport bridging;
     ReachabilityReport reachability;
     std::vector<LossyBeside> beside;
+    CreditReport credits;
 };
 
 class LinkWatch {
@@ -27,8 +32,10 @@ public:
     // anything.
     [[nodiscard]] bool wants(const Observation& observation) const {
         const bool answers = reachability_.any() && !observation.is_numbered();
-        return answers || beside_.any() || BesideTracker::is_bulk(observation) || pauses_.any() || bridging_.any() || observation.management || observation.about_hosts || observation.kind == ObservationKind::pause ||
-               observation.kind == ObservationKind::pfc || observation.kind == ObservationKind::bridging;
+        return answers || beside_.any() || BesideTracker::is_bulk(observation) || pauses_.any() || bridging_.any() || credits_.any() ||
+               observation.management || observation.about_hosts || observation.kind == ObservationKind::pause ||
+               observation.kind == ObservationKind::pfc || observation.kind == ObservationKind::bridging ||
+               observation.kind == ObservationKind::credits || GidTracker::has_gid(observation);
     }
     // The next packet of the capture that it wants.
     void follow(const Observation& observation, const Sight& sight) {
@@ -40,10 +47,16 @@ public:
         const bool in_turn = sight.handling == Handling::follow && sight.now - observation.time < kNeighbourTime;
         if (observation.about_hosts || reachability_.any()) reachability_.observe(observation, in_turn);
         if (sight.handling == Handling::follow && sight.repetition != Repetition::perhaps_other_tap) beside_.observe(observation);
+        if (sight.handling == Handling::follow && sight.repetition == Repetition::none) {
+            credits_.observe(observation);
+            gids_.observe(observation);
+        }
         if (!observation.management || sight.handling != Handling::follow) return;
         ++management_;
         datagrams_.observe(observation);
     }
+    // Blocks that the last flow control packet leaves to the other end.
+    [[nodiscard]] std::optional<std::uint16_t> link_credits() const { return credits_.left(); }
     // The end of the capture. Call it once.
     [[nodiscard]] LinkReport finish(const GateReport& gate);
 
@@ -52,6 +65,8 @@ private:
     BridgingTracker bridging_;
     ReachabilityTracker reachability_;
     BesideTracker beside_;
+    LinkCreditTracker credits_;
+    GidTracker gids_;
     ManagementTracker datagrams_;
     std::uint64_t management_ = 0;
 };

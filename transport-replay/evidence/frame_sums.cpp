@@ -1,7 +1,9 @@
+#include <dissect/headers/icmp.hpp>
 #include <transport-replay/evidence/frame_sums.hpp>
 #include <transport-replay/evidence/internet_checksum.hpp>
 
 #include <algorithm>
+#include <optional>
 
 namespace qps::transport {
 
@@ -17,29 +19,47 @@ void FrameSums::add(Bytes frame, FrameSum sum) {
     rows[count++] = sum;
 }
 
+namespace {
+
+// What follows IP, with where its checksum is; nothing where it has none that we know.
+struct Summed {
+    std::size_t checksum = 0;
+    bool pseudo_header = true;
+    bool zero_is_none = false;
+};
+std::optional<Summed> summed(LayerKind kind) {
+    constexpr std::size_t kUdpChecksum = 6, kTcpChecksum = 16, kIcmpChecksum = 2;
+    if (kind == LayerKind::udp) return Summed{.checksum = kUdpChecksum, .zero_is_none = true};
+    if (kind == LayerKind::tcp) return Summed{.checksum = kTcpChecksum};
+    if (is_of(kind, LayerFamily::icmp)) return Summed{.checksum = kIcmpChecksum, .pseudo_header = kind >= kind::icmpv6};
+    return std::nullopt;
+}
+
+}  // namespace
+
 FrameSums sums_of(const Packet& packet) {
-    constexpr std::size_t kIpChecksum = 10, kUdpChecksum = 6, kTcpChecksum = 16;
+    constexpr std::size_t kIpChecksum = 10;
     FrameSums sums;
     const Bytes frame = packet.frame.bytes;
     const auto layers = packet.layers();
     for (std::size_t i = 0; i < layers.size(); ++i) {
-        const bool ipv4 = layers[i].kind == LayerKind::ipv4;
-        if (!ipv4 && layers[i].kind != LayerKind::ipv6) continue;
         const std::size_t ip = layers[i].offset;
+        const bool ipv4 = layers[i].kind == LayerKind::ipv4;
+        if (ipv4 || layers[i].kind == kind::quoted_ipv4)
+            sums.add(frame, {.from = ip, .to = ip + layers[i].length, .checksum = ip + kIpChecksum});
+        if ((!ipv4 && layers[i].kind != LayerKind::ipv6) || i + 1 == layers.size()) continue;
+        const auto what = summed(layers[i + 1].kind);
+        if (!what) continue;
+        const std::size_t start = layers[i + 1].offset, checksum = start + what->checksum;
+        if (what->zero_is_none && read_be<std::uint16_t>(frame, checksum) == 0) continue;
         const std::size_t ip_end = ip + (ipv4 ? read_be<std::uint16_t>(frame, ip + 2) : 40U + read_be<std::uint16_t>(frame, ip + 4));
-        if (ipv4) sums.add(frame, {.from = ip, .to = ip + layers[i].length, .checksum = ip + kIpChecksum});
-        if (i + 1 == layers.size()) continue;
-        const bool udp = layers[i + 1].kind == LayerKind::udp;
-        if (!udp && layers[i + 1].kind != LayerKind::tcp) continue;
-        const std::size_t start = layers[i + 1].offset, checksum = start + (udp ? kUdpChecksum : kTcpChecksum);
-        if (udp && read_be<std::uint16_t>(frame, checksum) == 0) continue;
-        const std::size_t addresses = ip + (ipv4 ? 12U : 8U);
+        const std::size_t addresses = what->pseudo_header ? ip + (ipv4 ? 12U : 8U) : start;
         sums.add(frame, {.from = start,
                          .to = std::min(ip_end, frame.size()),
                          .addresses = addresses,
-                         .addresses_to = addresses + (ipv4 ? 8U : 32U),
+                         .addresses_to = addresses + (!what->pseudo_header ? 0U : ipv4 ? 8U : 32U),
                          .checksum = checksum,
-                         .zero_is_none = udp});
+                         .zero_is_none = what->zero_is_none});
     }
     return sums;
 }

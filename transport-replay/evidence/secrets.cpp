@@ -250,8 +250,11 @@ Secret secret_by_format(const Field& field) {
 
 std::span<const SecretRow> secret_rows() { return kSecretRows; }
 
+// What an ICMP error quotes is as secret as in a packet.
 Secret secret_of(const Field& field) {
-    const auto row = field.name.empty() ? kSecretRows.end() : std::ranges::find(kSecretRows, field.name, &SecretRow::field);
+    constexpr std::string_view kQuoted = "rdma.quoted.";
+    const std::string_view name = field.name.substr(field.name.starts_with(kQuoted) ? kQuoted.size() : 0);
+    const auto row = name.empty() ? kSecretRows.end() : std::ranges::find(kSecretRows, name, &SecretRow::field);
     return row != kSecretRows.end() ? row->secret : secret_by_format(field);
 }
 

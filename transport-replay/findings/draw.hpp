@@ -64,6 +64,10 @@ void cnp_without_effect(const Timeline& timeline, const Emit& emit);
 void incast(const Timeline& timeline, const Emit& emit);
 void lossy_traffic_beside(const Timeline& timeline, const Emit& emit);
 
+// links.cpp: links of InfiniBand, their credits and who sends on them
+void credit_starvation(const Timeline& timeline, const Emit& emit);
+void gid_conflict(const Timeline& timeline, const Emit& emit);
+
 // bridging.cpp: what both ends of a link announce of Data Center Bridging
 void pfc_differs(const Timeline& timeline, const Emit& emit);
 void ets_differs(const Timeline& timeline, const Emit& emit);

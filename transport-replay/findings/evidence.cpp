@@ -5,6 +5,8 @@
 #include <ranges>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace qps::transport {
 
 namespace {
@@ -28,6 +30,16 @@ std::vector<Episodes> all_episodes(const Timeline& timeline) {
             found.push_back({connection, end, {own.begin(), own.end()}});
         }
     return found;
+}
+
+bool accepts_any_order(const Timeline& timeline, const Address& host) {
+    return std::ranges::find(timeline.unordered, host.bits, &Address::bits) != timeline.unordered.end();
+}
+
+std::string any_order_advice(std::string_view host) {
+    return fmt::format("Look why {} does not accept packets out of order, as --out-of-order says: both NICs must have it enabled (`mlxreg --reg_name "
+                       "ROCE_ACCL`), and not all services have it; else disable packet spraying for this traffic.",
+                       host);
 }
 
 std::vector<Case> cases(const Timeline& timeline, RecoveryKind kind) {

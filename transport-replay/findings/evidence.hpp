@@ -37,6 +37,11 @@ struct Case : Episodes {
 [[nodiscard]] std::uint64_t rests_of_reads(const std::vector<const Recovery*>& episodes);
 [[nodiscard]] std::vector<dissect::FrameIndex> evidence(const std::vector<const Recovery*>& episodes);
 
+// Whether the user says of a host that its NIC accepts packets out of order (AnalysisSettings::unordered), and what to do where it asked
+// for late ones all the same.
+[[nodiscard]] bool accepts_any_order(const Timeline& timeline, const Address& host);
+[[nodiscard]] std::string any_order_advice(std::string_view host);
+
 // The attempt that set a connection up, where CM was captured.
 [[nodiscard]] const CmAttempt* attempt_of(const Timeline& timeline, const Connection& connection);
 

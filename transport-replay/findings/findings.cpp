@@ -77,6 +77,7 @@ constexpr std::array kFindings{
     FindingRow{"pfc-pause", kNote, "IEEE 802.1Q 36", "PFC paused a priority of a link", draw::pfc_pause},
     FindingRow{"link-pause-storm", kError, "IEEE 802.3 31B", "802.3x PAUSE stopped a whole link for long", draw::link_pause_storm},
     FindingRow{"link-pause", kNote, "IEEE 802.3 31B", "802.3x PAUSE stopped a whole link", draw::link_pause},
+    FindingRow{"credit-starvation", kWarning, "IBA 7.9.4.4", "Packets waited for credits of an InfiniBand link", draw::credit_starvation},
     FindingRow{"ecn-congestion", kNote, "IBA A17.9.3", "Packets were marked for congestion (CE)", draw::ecn_congestion},
     FindingRow{"ecn-not-answered", kWarning, "IBA A17.9.3", "CE-marked packets triggered no CNP", draw::ecn_not_answered},
     FindingRow{"cnp-without-mark", kNote, "IBA A17.9.3", "CNPs follow no CE mark in the capture", draw::cnp_without_mark},
@@ -103,6 +104,7 @@ constexpr std::array kFindings{
 
     FindingRow{"address-conflict", kWarning, "RFC 5227; RFC 4861 7.2.7", "Two MAC addresses answer for the IP address of a RoCE peer",
                draw::address_conflict},
+    FindingRow{"gid-conflict", kWarning, "IBA 4.1.1, 4.1.3", "Two LIDs of InfiniBand sent with the same GID in turn", draw::gid_conflict},
 
     FindingRow{"keys-tried", kWarning, "IBA 10.6.3, 9.7.5.2.1", "Many R_Keys were tried on one host, which refused them", draw::keys_tried},
     FindingRow{"queue-pairs-tried", kNote, kObserved, "Many queue pairs of one host were tried in turn, and none answered",

@@ -1,5 +1,6 @@
 // Findings about what the network did to the order, the number and the bits of packets.
 #include <transport-replay/findings/draw.hpp>
+#include <transport-replay/findings/evidence.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/words.hpp>
 
@@ -175,6 +176,8 @@ void out_of_order(const Timeline& timeline, const Emit& emit) {
             // saw them so.
             const std::uint64_t complaints =
                 way.incidents->response_gaps.reordered == 0 ? 0 : back.incidents->recovery(RecoveryKind::read_retry).triggers;
+            const bool expected = accepts_any_order(timeline, connection.end(other(end)).address);
+            if (expected && complaints == 0) continue;  // as the user says
             emit({.party = complaints != 0 ? Party::fabric : Party::undecided,
                   .connection = connection.uid,
                   .packets = way.incidents->frames(Oddity::late),
@@ -184,7 +187,8 @@ void out_of_order(const Timeline& timeline, const Emit& emit) {
                                   "retransmission {}.",
                                   grouped(late), counted(way.packets, "packet"), host(connection.end(end)), who(connection.end(other(end))),
                                   share(late, way.packets), host(connection.end(other(end))), times(complaints)),
-                  .advice = complaints != 0
+                  .advice = expected ? any_order_advice(host(connection.end(other(end))))
+                            : complaints != 0
                                 ? "Disable adaptive routing, packet spraying or round-robin bonding for this traffic, or enable "
                                   "out-of-order support on both NICs (`mlxreg --reg_name ROCE_ACCL`): each late packet costs a retransmission."
                                 : "Do nothing if adaptive routing is enabled on purpose; otherwise check that the mirror port keeps the "

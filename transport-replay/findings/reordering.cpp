@@ -1,6 +1,7 @@
 // Findings about NAKs of packets that were not lost, only late.
 #include <transport-replay/findings/draw.hpp>
 #include <transport-replay/findings/evidence.hpp>
+#include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/words.hpp>
 
 #include <algorithm>
@@ -72,7 +73,8 @@ void reordered_not_lost(const Timeline& timeline, const Emit& emit) {
         draft.summary = fmt::format("{}; {} sent {} of packets that were late{} and not lost; {}, which stalled {}.", order, host(found.to()),
                                     counted(naks, "sequence NAK"), discarded ? ", or discarded behind late ones," : "", price,
                                     words::cost(cost.episodes, cost.lost, cost.most));
-        draft.advice = fmt::format(
+        if (accepts_any_order(timeline, found.to().address)) draft.advice = any_order_advice(host(found.to()));
+        else draft.advice = fmt::format(
             "Disable adaptive routing, packet spraying or round-robin bonding for this traffic between {} and {}, or enable out-of-order "
             "support on both NICs (`mlxreg --reg_name ROCE_ACCL`): a go-back-N responder requests every packet that is overtaken.",
             here ? from : "this tap", here ? "this tap" : host(found.to()));

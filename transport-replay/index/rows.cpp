@@ -52,7 +52,9 @@ PacketRow::PacketRow(std::size_t file, std::uint64_t file_offset, const Observat
     if (observation.kind == ObservationKind::stream) take_segment(observation);
     else if (observation.kind == ObservationKind::ultra_ethernet) take_context(observation);
     else take_transport(observation);
-    kind_ = std::to_underlying(observation.kind) & 7U;
+    // Flow control of links is like any other packet to who reads rows, whose three bits have no room for it.
+    const ObservationKind kept = observation.kind == ObservationKind::credits ? ObservationKind::other : observation.kind;
+    kind_ = std::to_underlying(kept) & 7U;
     arrival_ = record.arrival ? (std::to_underlying(*record.arrival) + 1U) & 7U : 0U;
     encapsulation_ = std::to_underlying(observation.encapsulation) & 3U;
     connection_ = record.connection ? word_of(*record.connection) & kMaxConnection : 0U;

@@ -1,4 +1,5 @@
 #include <dissect/headers/infiniband.hpp>
+#include <dissect/headers/infiniband_link.hpp>
 #include <dissect/headers/internet.hpp>
 #include <dissect/headers/segment_routing.hpp>
 #include <dissect/lldp/tlvs.hpp>
@@ -57,6 +58,7 @@ void clear(Observation& observation) {
     observation.vlan = observation.file = 0;
     observation.payload = {};
     observation.datagram = observation.plain_link = observation.about_hosts = false;
+    observation.capture_port = 0;
     observation.link_destination = 0;
     observation.acknowledgment.reset();
     observation.access.reset();
@@ -67,6 +69,8 @@ void clear(Observation& observation) {
 }
 
 constexpr std::size_t kMacBytes = 6;
+constexpr std::size_t kErfFlags = 9;
+constexpr unsigned kErfPort = 3;    // erf.flags.cap
 constexpr unsigned kBehindMac = 16;  // bits of a word of eight bytes that begins with a MAC address
 
 // Of the Ethernet header right before a layer: a mirror's own headers are not the link that was paused.
@@ -81,6 +85,8 @@ Address link_source(const Packet& packet, const Layer& layer) {
 
 void take_link(const Packet& packet, const Layer& layer, Observation& observation) {
     switch (layer.kind) {
+        case LayerKind::erf: observation.capture_port = read_be<std::uint8_t>(packet.bytes_of(layer), kErfFlags) & kErfPort; break;
+        case LayerKind::lrh: observation.link_destination = read_be<std::uint64_t>(packet.bytes_of(layer), 0); break;
         case LayerKind::ethernet: observation.link_destination = read_be<std::uint64_t>(packet.bytes_of(layer), 0) >> kBehindMac; break;
         case LayerKind::vlan:
             if (layer.fault == Fault::none) {
@@ -98,6 +104,9 @@ void take_link(const Packet& packet, const Layer& layer, Observation& observatio
             break;
         default:
             if (layer.kind == kind::uet_entropy) observation.udp_source_port = read_be<std::uint16_t>(packet.bytes_of(layer), 0);
+            if (layer.kind != kind::flow_control) break;
+            observation.kind = ObservationKind::credits;
+            observation.payload = packet.bytes_of(layer);
     }
 }
 

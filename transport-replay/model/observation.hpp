@@ -25,6 +25,7 @@ enum class ObservationKind : std::uint8_t {
     // fault: trimmed where a switch cut it.
     ultra_ethernet,
     bridging,  // LLDP to the next bridge; the source of its flow is a MAC address. payload: its TLVs
+    credits,   // flow control of an InfiniBand link. payload: its six bytes
 };
 
 struct RemoteAccess {  // RETH or AtomicETH
@@ -79,6 +80,7 @@ struct alignas(64) Observation {
     bool becn : 1 = false;
     bool management : 1 = false;  // a MAD: payload is the whole datagram
     bool about_hosts : 1 = false;  // ARP, or IP with neighbour discovery or an ICMP error: payload is from that header on
+    std::uint8_t capture_port : 2 = 0;  // of ERF: each direction of a link has its own
     bool plain_link : 1 = false;  // RoCE right behind Ethernet or its one VLAN tag: its PCP is what the link goes by
     std::uint8_t dscp = 0;
     std::uint8_t pcp = kNoPcp;
@@ -95,7 +97,7 @@ struct alignas(64) Observation {
     std::optional<AtomicOperands> atomic;
     std::optional<std::uint64_t> atomic_result;
     dissect::BitsPerSecond link_speed{};
-    std::uint64_t link_destination = 0;  // MAC address; 0: no Ethernet
+    std::uint64_t link_destination = 0;  // MAC address, or the eight bytes of an LRH (VL to source LID); 0: neither
     [[nodiscard]] std::optional<dissect::Qpn> source_qp() const { return datagram ? std::optional(flow.source_qp) : std::nullopt; }
 
     // Who sent it to whom is known, and what copies of it share.

@@ -29,6 +29,7 @@ struct PacketRecord {
     std::optional<dissect::Duration> latency;  // of the last of these: first request packet to this one
     std::optional<dissect::Duration> round_trip;  // of an ACK, since the request that it names: where the rate of its sender is watched
     dissect::UlpHint ulp;                      // what its payload is
+    std::optional<std::uint16_t> link_credits;  // of InfiniBand flow control: blocks that the other end may still send
 };
 
 }  // namespace qps::transport

@@ -43,10 +43,20 @@ struct AddressConflict {
     dissect::FrameIndex last{};
 };
 
+// Two LIDs sent with one GID of InfiniBand, in turn.
+struct GidConflict {
+    Address gid;
+    std::array<Address, 2> lids{};  // in the order of their first packets
+    std::uint64_t changes = 0;      // from either to the other
+    std::array<dissect::FrameIndex, 4> frames{};  // the first that changed from one to the other, with the one before
+    dissect::FrameIndex last{};
+};
+
 struct ReachabilityReport {
     std::vector<UnansweredNeighbour> neighbours;  // by asker and target
     std::vector<IcmpError> errors;                // by source, destination, reporter, kind and code
     std::vector<AddressConflict> conflicts;       // by host, one each
+    std::vector<GidConflict> gids;                // by GID, one each
     std::uint64_t left_out = 0;                   // requests, answers and errors of further hosts
 };
 

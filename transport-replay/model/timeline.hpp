@@ -8,6 +8,7 @@
 #include <transport-replay/model/cm_attempt.hpp>
 #include <transport-replay/model/collective_report.hpp>
 #include <transport-replay/model/congestion_report.hpp>
+#include <transport-replay/model/credit_report.hpp>
 #include <transport-replay/model/finding.hpp>
 #include <transport-replay/model/iwarp_report.hpp>
 #include <transport-replay/model/management_report.hpp>
@@ -57,10 +58,12 @@ struct Timeline {
     BridgingReport bridging;
     ReachabilityReport reachability;
     std::vector<LossyBeside> beside;  // by destination and class
+    CreditReport credits;
     IwarpReport iwarp;
     UetReport uet;
     std::vector<Finding> findings;  // worst first
     LeftOut left_out;
+    std::vector<Address> unordered;   // hosts whose NICs accept packets out of order, as the user says
     std::vector<CapturedHost> hosts;  // by name, where captures of several hosts were joined; else empty
     CaptureTraits learned;  // what a second reading can do better than this one; empty where this one knew it
 

@@ -232,7 +232,7 @@ void keep_most(std::vector<LossyBeside>& all) {
     all.erase(doubles.begin(), doubles.end());
 }
 
-// Pauses and announcements are of the links of each host. Management datagrams are told by the capture that has most of them.
+// Pauses, credits and announcements are of the links of each host. Management datagrams are told by the capture that has most of them.
 LinkReport join_links(std::span<CapturePart> captures) {
     const auto most = std::ranges::max_element(captures, {}, [](const CapturePart& capture) { return capture.report.links.management.datagrams; });
     LinkReport all = std::move(most->report.links);
@@ -250,8 +250,11 @@ LinkReport join_links(std::span<CapturePart> captures) {
         ReachabilityReport& reached = capture.report.links.reachability;
         std::ranges::move(reached.errors, std::back_inserter(all.reachability.errors));
         std::ranges::move(reached.conflicts, std::back_inserter(all.reachability.conflicts));
+        std::ranges::move(reached.gids, std::back_inserter(all.reachability.gids));
         all.reachability.left_out += reached.left_out;
         std::ranges::move(capture.report.links.beside, std::back_inserter(all.beside));
+        std::ranges::move(capture.report.links.credits.starved, std::back_inserter(all.credits.starved));
+        all.credits.left_out += capture.report.links.credits.left_out;
     }
     std::ranges::stable_sort(all.pauses.pauses, {}, [](const PauseSummary& one) { return std::tuple(one.interface, one.priority, one.sender); });
     std::ranges::stable_sort(all.pauses.periods, {}, &PausePeriod::frame);
@@ -306,7 +309,7 @@ std::vector<OfHosts::OfClock> by_clock(std::vector<LaneReport>& lanes, const std
 
 }  // namespace
 
-Timeline conclude_hosts(std::vector<CapturePart> captures, const NcclLog& log) {
+Timeline conclude_hosts(std::vector<CapturePart> captures, const NcclLog& log, std::vector<Address> unordered) {
     const SharedConnections shared = find_shared(captures);
     const std::vector<HostClock> clocks = compare_clocks(captures.size(), shared);
     place_losses(captures, shared);
@@ -330,7 +333,7 @@ Timeline conclude_hosts(std::vector<CapturePart> captures, const NcclLog& log) {
     }
     std::vector<OfHosts::OfClock> of_clocks = by_clock(lanes, clocks);
     const IcrcPolicy icrc = captures.front().report.gate.quality.icrc_policy;
-    return conclude({.icrc = icrc, .nccl_log = log}, join_gates(captures, shared), join_links(captures), merge(std::move(lanes)),
+    return conclude({.icrc = icrc, .nccl_log = log, .unordered = std::move(unordered)}, join_gates(captures, shared), join_links(captures), merge(std::move(lanes)),
                     {std::move(of_clocks), std::move(hosts)});
 }
 

@@ -12,6 +12,6 @@
 namespace qps::transport {
 
 // All of them whole, each with a name of its own.
-[[nodiscard]] Timeline conclude_hosts(std::vector<CapturePart> captures, const NcclLog& log);
+[[nodiscard]] Timeline conclude_hosts(std::vector<CapturePart> captures, const NcclLog& log, std::vector<Address> unordered);
 
 }  // namespace qps::transport

@@ -130,10 +130,11 @@ std::vector<std::uint32_t> missing(const CapturePart& part) {
     return lacking;
 }
 
-Timeline conclude(AnalysisPart&& part, const NcclLog& log) {
-    if (!part.captures.front().origin.host.empty()) return conclude_hosts(std::move(part.captures), log);
+Timeline conclude(AnalysisPart&& part, const NcclLog& log, std::vector<Address> unordered) {
+    if (!part.captures.front().origin.host.empty()) return conclude_hosts(std::move(part.captures), log, std::move(unordered));
     PartReport report = std::move(part.captures.front().report);
-    return conclude({.icrc = report.gate.quality.icrc_policy, .nccl_log = log}, std::move(report.gate), std::move(report.links), std::move(report.lanes));
+    return conclude({.icrc = report.gate.quality.icrc_policy, .nccl_log = log, .unordered = std::move(unordered)}, std::move(report.gate),
+                    std::move(report.links), std::move(report.lanes));
 }
 
 }  // namespace qps::transport

@@ -67,6 +67,7 @@ struct PartProblem {
 // Numbers of parts that it lacks of a capture; none: it is the whole.
 [[nodiscard]] std::vector<std::uint32_t> missing(const CapturePart& part);
 // What the analysis of the whole capture would have said; of captures of hosts, what they say together (parts/joined_hosts.hpp).
-[[nodiscard]] Timeline conclude(AnalysisPart&& part, const NcclLog& log);
+// `unordered`: as in AnalysisSettings.
+[[nodiscard]] Timeline conclude(AnalysisPart&& part, const NcclLog& log, std::vector<Address> unordered = {});
 
 }  // namespace qps::transport

@@ -39,6 +39,8 @@ constexpr std::array kBounds{
     Bound{"rates", "time", "that a sender was not watched for what its rate follows", kUnjudged, [](T t) { return t.congestion.rates_left_out; }},
     Bound{"bridging", "LLDP frame", "of further links and their ends, not followed", kUnjudged, [](T t) { return t.bridging.left_out; }},
     Bound{"neighbours", "request", "or ICMP error of further hosts, not followed", kUnjudged, [](T t) { return t.reachability.left_out; }},
+    Bound{"link_credits", "packet", "of further links of InfiniBand and their lanes, credits not followed", kUnjudged,
+          [](T t) { return t.credits.left_out; }},
     Bound{"pause_periods", "pause period", "in sums alone", false, [](T t) { return t.congestion.periods_dropped; }},
     Bound{"incasts", "incast burst", "in sums alone", false, [](T t) { return t.congestion.incasts_dropped; }},
     Bound{"conversations", "connection", "whose upper protocol was not followed", kUnjudged, [](T t) { return t.ulp.conversations_left_out; }},

@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::uint64_t kMapped = 0xffff'0000'0000;  // ::ffff:0:0/96
 constexpr std::size_t kIpv6Header = 40;
-constexpr std::uint8_t kIcmp = 1, kIcmp6 = 58, kUdp = 17;
-constexpr std::uint16_t kRoce = 4791;
+constexpr std::uint8_t kIcmp = 1, kIcmp6 = 58, kUdpProtocol = 17;
+constexpr std::uint16_t kRoceUdpPort = 4791;
 
 Address ipv4_at(Bytes bytes, std::size_t at) { return {{0, kMapped | read_be<std::uint32_t>(bytes, at)}, AddressSpace::roce_v2}; }
 Address ipv6_at(Bytes bytes, std::size_t at) {
@@ -108,7 +108,7 @@ void ReachabilityTracker::take_error(const Observation& observation, bool versio
     const std::size_t header = version_6 ? kIpv6Header : header_of_ipv4(quoted);
     const auto protocol = read_be<std::uint8_t>(quoted, version_6 ? 6 : 9);
     const bool right = quoted.size() >= header + 4 && header >= 20 && read_be<std::uint8_t>(quoted, 0) >> 4U == (version_6 ? 6U : 4U);
-    if (!right || protocol != kUdp || read_be<std::uint16_t>(quoted, header + 2) != kRoce) return;
+    if (!right || protocol != kUdpProtocol || read_be<std::uint16_t>(quoted, header + 2) != kRoceUdpPort) return;
     constexpr std::uint16_t kFragmentOffset = 0x1fff;
     if (!version_6 && (read_be<std::uint16_t>(quoted, 6) & kFragmentOffset) != 0) return;  // no UDP header
     if (!may_be_roce(slice(quoted, header))) return;

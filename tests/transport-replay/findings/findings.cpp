@@ -265,6 +265,35 @@ TEST_CASE("reordering is a fault where the receiver complains, else a note") {
     CHECK(std::ranges::count(timeline.findings, "go-back-n-loss", &Finding::id) == 0);
 }
 
+TEST_CASE("reordering is as it should be where the user says that the receiver bears it, until it complains") {
+    const auto count = [](const Timeline& timeline, std::string_view id) { return std::ranges::count(timeline.findings, id, &Finding::id); };
+    Timeline timeline = healthy();
+    timeline.connections[0].ways[0].incidents.made().gaps = {.skipped = 4, .reordered = 4, .network = 0, .tap = 0, .undecided = 0};
+    timeline.unordered = {host(1), host(3)};  // the sender, and another
+    CHECK(one(timeline, "out-of-order-delivery").severity == Severity::note);
+    timeline.unordered = {host(3), host(2)};
+    draw_findings(timeline);
+    CHECK(timeline.findings.empty());
+    // It asks for what was late all the same.
+    add_recovery(timeline, RecoveryKind::sequence_nak).cause = NakCause::late;
+    Ordering& ordering = timeline.connections[0].ways[0].incidents.made().ordering.made();
+    ordering = {.overtaken = 4, .farthest = 3, .longest = Duration{20 * kMicrosecond}};
+    ordering.naks_of(NakCause::late) = 1;
+    CHECK(one(timeline, "reordered-not-lost").severity == Severity::warning);
+    CHECK(says(one(timeline, "reordered-not-lost").advice, "Look why 10.0.0.2 does not accept packets out of order, as --out-of-order says"));
+    timeline.unordered = {host(1)};
+    CHECK(says(one(timeline, "reordered-not-lost").advice, "Disable adaptive routing"));
+    CHECK(count(timeline, "out-of-order-delivery") == 0);
+    // Responses of READs that were late, and READs for them again.
+    Timeline reads = healthy();
+    reads.connections[0].ways[1].incidents.made().response_gaps = {.skipped = 2, .reordered = 2, .network = 0, .tap = 0, .undecided = 0};
+    reads.unordered = {host(1)};
+    draw_findings(reads);
+    CHECK(count(reads, "out-of-order-delivery") == 0);
+    reads.connections[0].ways[0].incidents.made().recovery(RecoveryKind::read_retry).triggers = 1;
+    CHECK(says(one(reads, "out-of-order-delivery").advice, "Look why 10.0.0.1 does not accept"));
+}
+
 TEST_CASE("what NAKs asked for was lost before the tap, or missed behind it, and advice goes there") {
     Timeline timeline = healthy();
     timeline.connections[0].ways[0].intact = timeline.connections[0].ways[0].packets;

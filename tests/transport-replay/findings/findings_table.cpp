@@ -306,6 +306,7 @@ const std::array kProofs{
           [](T t) { pause(t, 10 * kMicrosecond); }},
     Proof{"pfc-pause", kNote, Party::congestion, [](T t) { pause(t, 10 * kMicrosecond); },
           [](T t) { pause(t, 200 * kMillisecond).storms = 1; }},
+    Proof{"credit-starvation", kWarning, Party::fabric, [](T t) { waits_for_credits(t, 5); }, [](T t) { waits_for_credits(t, 33); }},
     Proof{"ecn-congestion", kNote, Party::congestion, [](T t) { marks(t, 1, 0); }, [](T) {}},
     Proof{"ecn-not-answered", kWarning, Party::responder, [](T t) { marks(t, 0, 8); }, [](T t) { marks(t, 0, 8).silences = 3; }},
     Proof{"cnp-without-mark", kNote, Party::undecided, [](T t) { cnps(t).without_mark = 1; }, [](T t) { cnps(t); }},
@@ -343,6 +344,8 @@ const std::array kProofs{
     Proof{"path-mtu-exceeded", kWarning, Party::fabric, [](T t) { complained(t, true); }, [](T t) { complained(t, false); }},
 
     Proof{"address-conflict", kWarning, Party::undecided, [](T t) { two_answer(t, 2); }, [](T t) { two_answer(t, 9); }},  // no RoCE peer
+
+    Proof{"gid-conflict", kWarning, Party::undecided, [](T t) { sends_in_turn(t, 3); }, [](T t) { sends_in_turn(t, 2); }},
 
     Proof{"keys-tried", kWarning, Party::requester, [](T t) { try_keys(t, 8); }, [](T t) { try_keys(t, 7); }},
     Proof{"queue-pairs-tried", kNote, Party::undecided, [](T t) { try_queue_pairs(t, 32, false); }, [](T t) { try_queue_pairs(t, 40, true); }},

@@ -37,6 +37,7 @@ constexpr std::array kReached{
     Reached{"rates", [](T t, N n) { t.congestion.rates_left_out = n; }},
     Reached{"bridging", [](T t, N n) { t.bridging.left_out = n; }},
     Reached{"neighbours", [](T t, N n) { t.reachability.left_out = n; }},
+    Reached{"link_credits", [](T t, N n) { t.credits.left_out = n; }},
     Reached{"pause_periods", [](T t, N n) { t.congestion.periods_dropped = n; }},
     Reached{"incasts", [](T t, N n) { t.congestion.incasts_dropped = n; }},
     Reached{"conversations", [](T t, N n) { t.ulp.conversations_left_out = n; }},

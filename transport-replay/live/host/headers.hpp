@@ -1,24 +1,14 @@
 // Field tables of what a host says besides RDMA: ICMP echo (RFC 792), ICMPv6 and neighbour discovery (RFC 4443, 4861), IGMP
-// (RFC 2236, 3376) and MLD (RFC 2710, 3810). The decoder shows these as data; the host must write and understand them.
+// (RFC 2236, 3376) and MLD (RFC 2710, 3810): as much as the host must write and understand.
 #pragma once
 
 #include <dissect/field.hpp>
+#include <dissect/headers/icmp_types.hpp>
 
 namespace qps::transport::live {
 
-enum class IcmpType : std::uint8_t { echo_reply = 0, unreachable = 3, echo_request = 8 };
-
-enum class Icmpv6Type : std::uint8_t {
-    unreachable = 1,
-    echo_request = 128,
-    echo_reply = 129,
-    mld_query = 130,
-    mld_report = 131,  // version 1
-    mld_done = 132,
-    neighbour_solicitation = 135,
-    neighbour_advertisement = 136,
-    mld2_report = 143,
-};
+using dissect::IcmpType;
+using dissect::Icmpv6Type;
 
 enum class IgmpType : std::uint8_t { query = 0x11, report_2 = 0x16, leave_2 = 0x17, report_3 = 0x22 };
 

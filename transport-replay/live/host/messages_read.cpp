@@ -146,8 +146,10 @@ std::optional<IpDatagram> read_datagram(const Packet& packet) {
     } else {
         return std::nullopt;
     }
-    if (next >= layers.size() || layers[next].kind != LayerKind::data) return std::nullopt;
-    datagram.payload = packet.bytes_of(layers[next]);
+    const auto has_message = [](LayerKind kind) { return kind == LayerKind::data || is_of(kind, LayerFamily::icmp); };
+    if (next >= layers.size() || !has_message(layers[next].kind)) return std::nullopt;
+    const std::size_t end = std::size_t{layers.back().offset} + layers.back().length;  // layers tile what IP carries
+    datagram.payload = slice(packet.frame.bytes, layers[next].offset, end - layers[next].offset);
     return datagram;
 }
 

@@ -1,0 +1,153 @@
+// Judges of links of InfiniBand in ERF records: who waited for credits (flow control packets, 7.9.4), which LIDs send with a GID.
+#include <tests/court/judges.hpp>
+
+#include <algorithm>
+#include <array>
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+
+namespace qps::court {
+
+namespace {
+
+constexpr std::uint32_t kErf = 197, kPacket = 21, kFlowControl = 25;
+constexpr std::size_t kHeader = 16;  // of a record
+constexpr std::uint32_t kCircle = 4096;
+
+// What a record says of one lane.
+struct Said {
+    std::int64_t time = 0;
+    std::uint32_t port = 0;
+    bool flow_control = false;
+    std::uint32_t sent = 0, limit = 0;  // blocks
+    std::uint32_t bytes = 0;            // of a packet, without its VCRC
+};
+
+std::vector<Said> read_lane(const Recording& recording, std::uint32_t lane) {
+    std::vector<Said> out;
+    if (recording.link != kErf) return out;
+    for (const Record& record : recording.records) {
+        const Octets& bytes = record.bytes;
+        if (bytes.size() < kHeader + 6) continue;
+        Said said{.time = record.time, .port = bytes[9] & 3U, .flow_control = bytes[8] == kFlowControl};
+        const std::uint32_t of = said.flow_control ? bytes[kHeader + 2] >> 4U : bytes[kHeader] >> 4U;
+        if (of != lane || (!said.flow_control && bytes[8] != kPacket)) continue;
+        said.sent = number_at(bytes, kHeader, 2) & 0xfffU;
+        said.limit = number_at(bytes, kHeader + 2, 2) & 0xfffU;
+        said.bytes = (number_at(bytes, kHeader + 4, 2) & 0x7ffU) * 4;
+        out.push_back(said);
+    }
+    return out;
+}
+
+struct Wait {
+    std::int64_t length = 0, followed = 0;
+    std::uint64_t grants = 0;
+    std::uint32_t credits = 0, needed = 0;
+};
+
+// The wait of the packet at `at`, where it had one: from the packet before it on.
+std::optional<Wait> wait_of(const std::vector<Said>& all, std::size_t at, std::uint32_t port, std::uint32_t granter) {
+    std::size_t before = at;
+    while (before > 0 && (all[before - 1].port != port || all[before - 1].flow_control)) --before;
+    std::optional<std::uint32_t> sent;  // as the sender said behind the packet before
+    Wait wait{.needed = (all[at].bytes + 63) / 64};
+    std::int64_t first = 0, last = 0, enough = 0;
+    for (std::size_t i = before; i < at && enough == 0; ++i) {
+        if (all[i].port == port) {
+            if (sent && *sent != all[i].sent) return {};
+            sent = all[i].sent;
+            continue;
+        }
+        if (all[i].port != granter || !sent) continue;
+        const std::uint32_t credits = (all[i].limit + kCircle - *sent) % kCircle;
+        if (credits >= wait.needed) {
+            enough = all[i].time;
+            break;
+        }
+        if (wait.grants++ == 0) first = all[i].time;
+        last = all[i].time;
+        wait.credits = std::max(wait.credits, credits);
+    }
+    const auto after = std::find_if(all.begin() + static_cast<std::ptrdiff_t>(at), all.end(), [&](const Said& one) { return one.flow_control && one.port == port; });
+    if (enough == 0 || wait.grants < 3 || after == all.end()) return {};
+    const std::uint32_t took = (after->sent + kCircle - *sent) % kCircle;
+    if (took < wait.needed || took > wait.needed + 1) return {};
+    wait.length = last - first;
+    wait.followed = all[at].time - enough;
+    return wait.length >= 1'000'000 && wait.followed <= 20'000 ? std::optional(wait) : std::nullopt;
+}
+
+void credit_starvation(Hearing& hearing) {
+    const auto said = hearing.must_say("^Packets of virtual lane (\\d+) on capture port (\\d) waited " + kTimes + " for credits(?:, " + kQuantity +
+                                       " in total)?; the longest wait was " + kQuantity + ": " + kNumber +
+                                       " flow control packets in a row on port (\\d) left at most (\\d+) blocks? of 64 bytes, and a packet of (\\d+) "
+                                       "followed " + kQuantity + " after the first that left enough\\.$");
+    if (!said) return;
+    const auto number = [&](std::size_t group) { return static_cast<std::uint32_t>(count_of((*said)[group] + " times").value_or(99)); };
+    const std::uint32_t port = number(2), granter = number(7);
+    const std::vector<Said> all = read_lane(hearing.recording(), number(1));
+    std::uint64_t waits = 0, moved = 0;
+    std::int64_t total = 0;
+    Wait longest;
+    std::optional<std::uint32_t> sent;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if (all[i].port == port && all[i].flow_control) {
+            if (sent) moved += (all[i].sent + kCircle - *sent) % kCircle;
+            sent = all[i].sent;
+        }
+        if (all[i].port != port || all[i].flow_control) continue;
+        const auto wait = wait_of(all, i, port, granter);
+        if (!wait) continue;
+        ++waits;
+        total += wait->length;
+        if (wait->length > longest.length) longest = *wait;
+    }
+    hearing.equal("waits", count_of((*said)[3]).value_or(0), waits);
+    hearing.expect((*said)[4].empty() == (waits == 1), "the total of one wait, or none of several");
+    if (!(*said)[4].empty()) hearing.equal("in total", (*said)[4], static_cast<double>(total));
+    hearing.equal("longest", (*said)[5], static_cast<double>(longest.length));
+    hearing.equal("flow control packets", number(6), longest.grants);
+    hearing.equal("credits", number(8), longest.credits);
+    hearing.equal("needed", number(9), longest.needed);
+    hearing.equal("followed", (*said)[10], static_cast<double>(longest.followed));
+    hearing.expect(moved >= kCircle, "too little traffic to tell which port grants");
+}
+
+std::string gid_at(const Octets& bytes, std::size_t at) {
+    std::array<char, INET6_ADDRSTRLEN> text{};
+    return inet_ntop(AF_INET6, bytes.data() + at, text.data(), text.size()) == nullptr ? "" : text.data();
+}
+
+void gid_conflict(Hearing& hearing) {
+    const auto said = hearing.must_say("^LIDs (\\d+) and (\\d+) sent with the same GID ([0-9a-f:]+) in turn, and changed " + kTimes +
+                                       ": no LMC gives both to one port\\.$");
+    if (!said) return;
+    constexpr std::size_t kGrh = kHeader + 8, kSource = kGrh + 8, kDestination = kGrh + 24;
+    std::vector<std::uint32_t> lids;
+    std::uint64_t changes = 0;
+    for (const Record& record : hearing.recording().records) {
+        const Octets& bytes = record.bytes;
+        if (bytes.size() < kGrh + 40 || bytes[8] != kPacket || (bytes[kHeader + 1] & 3U) != 3 || gid_at(bytes, kSource) != (*said)[3]) continue;
+        const bool local = number_at(bytes, kSource, 4) == 0xfe800000 || std::equal(&bytes[kSource], &bytes[kSource + 8], &bytes[kDestination]);
+        hearing.expect(local, "it may come from another subnet");
+        const std::uint32_t lid = number_at(bytes, kHeader + 6, 2);
+        changes += !lids.empty() && lids.back() != lid ? 1U : 0U;
+        if (std::ranges::find(lids, lid) == lids.end() || lids.back() != lid) lids.push_back(lid);
+    }
+    hearing.equal("changes", count_of((*said)[4]).value_or(0), changes);
+    hearing.expect(lids.size() >= 4, "a LID that was changed");
+    if (lids.size() < 2) return;
+    hearing.equal("first LID", count_of((*said)[1] + " times").value_or(0), lids[0]);
+    hearing.equal("second LID", count_of((*said)[2] + " times").value_or(0), lids[1]);
+    hearing.expect((lids[0] ^ lids[1]) >= 128, "one port may have both");
+}
+
+constexpr std::array kLinkJudges{Judge{"credit-starvation", credit_starvation}, Judge{"gid-conflict", gid_conflict}};
+
+}  // namespace
+
+std::span<const Judge> link_judges() { return kLinkJudges; }
+
+}  // namespace qps::court
