@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <dissect/capture/time_merge.hpp>
+#include <dissect/parse_value.hpp>
 #include <dissect/roce_ports.hpp>
 #include <dissect/ultra_ethernet/native.hpp>
 
@@ -32,6 +33,24 @@ void add_roce_port(CLI::App& app, Options& options) {
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
+void add_nccl_log(CLI::App& app, Options& options) {
+    app.add_option("--nccl-log", options.nccl_log, "Take the ranks of NCCL jobs from this log (NCCL_DEBUG=INFO)")->type_name("FILE");
+}
+
+// For NICs that place packets in any order.
+void add_out_of_order(CLI::App& app, Options& options) {
+    app.add_option("--out-of-order", options.unordered, "Expect packets to these hosts in any order: their NICs accept that (multipath, packet spraying)")
+        ->delimiter(',')
+        ->check(CLI::Validator(
+            [](const std::string& text) {
+                return dissect::parse_ip(text) ? std::string() : fmt::format("invalid host '{}': expected an IP address", text);
+            },
+            ""))
+        ->type_name("HOST")
+        ->allow_extra_args(false)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
 }  // namespace
 
 void add_protocol_numbers(CLI::App& app, Options& options) {
@@ -50,6 +69,11 @@ void add_protocol_numbers(CLI::App& app, Options& options) {
 void use_protocol_numbers(const Options& options) {
     dissect::set_roce_ports(options.roce_ports);
     dissect::set_uet_protocol(options.uet_protocol);
+}
+
+void add_knowledge(CLI::App& app, Options& options) {
+    add_nccl_log(app, options);
+    add_out_of_order(app, options);
 }
 
 // Clocks of several files.

@@ -188,24 +188,6 @@ void add_icrc(CLI::App& app, Options& options) {
         "Treat a wrong ICRC as corruption always (check) or never (ignore) (default: unless it is 0 or no ICRC of that sender is right)");
 }
 
-void add_nccl_log(CLI::App& app, Options& options) {
-    app.add_option("--nccl-log", options.nccl_log, "Take the ranks of NCCL jobs from this log (NCCL_DEBUG=INFO)")->type_name("FILE");
-}
-
-// For NICs that place packets in any order.
-void add_out_of_order(CLI::App& app, Options& options) {
-    app.add_option("--out-of-order", options.unordered, "Expect packets to these hosts in any order: their NICs accept that (multipath, packet spraying)")
-        ->delimiter(',')
-        ->check(CLI::Validator(
-            [](const std::string& text) {
-                return qps::dissect::parse_ip(text) ? std::string() : fmt::format("invalid host '{}': expected an IP address", text);
-            },
-            ""))
-        ->type_name("HOST")
-        ->allow_extra_args(false)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-}
-
 void add_connections(CLI::App& app, Options& options) {
     app.add_option("-C,--connection", options.connections, "Show these connections only (see qpscope connections)")
         ->delimiter(',')
@@ -232,8 +214,7 @@ void add_analysis_options(CLI::App& app, const Takes& takes, Options& options) {
                      takes.tables ? "Use intervals of this length: 100us, 1s, ... (default: 1ms)"
                                   : "Use intervals of this length: 100us, 1s, ... (default: one that gives 20 to 60 rows)",
                      [](const std::string& text) { return read_time(text, "interval"); });
-    if (takes.nccl_log) add_nccl_log(app, options);
-    if (takes.nccl_log) add_out_of_order(app, options);
+    if (takes.nccl_log) add_knowledge(app, options);
     if (takes.divided) add_part_option(app, options.part);
     if (takes.operations) add_operation_options(app, options.operations);
     if (takes.annotated) {
@@ -343,8 +324,7 @@ void add_command(CLI::App& app, const Command& command, Options& options, const 
     if (command.takes.parts) {
         add_merge_options(*sub, options);
         add_connections(*sub, options);
-        add_nccl_log(*sub, options);
-        add_out_of_order(*sub, options);
+        add_knowledge(*sub, options);
         add_merged_words(*sub, options);
         add_check_options(*sub, options.check, Judged::parts);
         add_memory(*sub, options);
