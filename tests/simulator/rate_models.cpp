@@ -115,7 +115,8 @@ struct Told {
 class Sender {
 public:
     Sender(const RateScenario& scenario, const World& world, Chance& chance)
-        : model_(scenario.model), world_(world), rate_(world.line), dcqcn_({.line_rate = BitsPerSecond{static_cast<std::uint64_t>(world.line * 8e9)},
+        : model_(scenario.model), world_(world), rate_(world.line),
+          dcqcn_({.line_rate = BitsPerSecond{static_cast<std::uint64_t>(world.line * 8e9)},
                   .min_rate = BitsPerSecond{static_cast<std::uint64_t>(world.line * 8e7)},
                   .additive = BitsPerSecond{static_cast<std::uint64_t>(world.line * chance.between(4e7, 16e7))},
                   .rate_period = Duration{static_cast<std::int64_t>(chance.between(55'000, 150'000))}}) {
@@ -140,7 +141,8 @@ public:
         dcqcn_.on_sent(static_cast<std::uint64_t>(world_.packet), Instant{static_cast<std::int64_t>(now)});
         const double pace = windowed() ? world_.line : rate_;
         next_ = std::max(next_, now - 1) + world_.packet / pace * (1 + chance_->between(-world_.jitter, world_.jitter));
-        if (model_ == RateModel::dcqcn && dcqcn_.limited()) next_ = std::max(next_, static_cast<double>(std::to_underlying(dcqcn_.next_send())));
+        if (model_ != RateModel::dcqcn || !dcqcn_.limited()) return;
+        next_ = std::max(next_, static_cast<double>(std::to_underlying(dcqcn_.next_send())));
     }
     void told(const Told& told) {
         if (told.lost) {
@@ -193,15 +195,16 @@ private:
     double rate_;  // bytes per ns
     verbs::Dcqcn dcqcn_;
     Chance* chance_ = nullptr;
-    double next_ = kStart, window_ = 0, low_ = 0, high_ = 0, step_ = 0, target_ = 0, increase_ = 1, decreased_ = 0, before_ = 0, difference_ = 0, turn_ = 0;
+    double next_ = kStart, window_ = 0, low_ = 0, high_ = 0, step_ = 0, target_ = 0, increase_ = 1, decreased_ = 0, before_ = 0;
+    double difference_ = 0, turn_ = 0;
     int falling_ = 0;
 };
 
 class RateSimulation {
 public:
     explicit RateSimulation(const RateScenario& scenario)
-        : scenario_(scenario), chance_(scenario.seed * 8 + std::to_underlying(scenario.model)), world_(drawn(chance_, scenario.model)), queue_(world_, chance_),
-          sender_(scenario, world_, chance_) {
+        : scenario_(scenario), chance_(scenario.seed * 8 + std::to_underlying(scenario.model)), world_(drawn(chance_, scenario.model)),
+          queue_(world_, chance_), sender_(scenario, world_, chance_) {
         credits_ = limit_ = 1 + chance_.of(4);
         quota_ = world_.message * world_.packet / (world_.line * chance_.between(0.15, 0.6));
         pause_ = chance_.between(1, 20) * world_.base;
@@ -211,9 +214,15 @@ public:
         double now = kStart;
         for (std::uint32_t sent = 0; sent < scenario_.packets; ++sent) now = send_next(now);
         hear(now + 1e9);
-        std::ranges::stable_sort(seen_, {}, &Observation::time);
-        for (std::size_t i = 0; i < seen_.size(); ++i) seen_[i].frame = FrameIndex{i + 1};
-        return std::move(seen_);
+        std::vector<std::pair<Instant, std::size_t>> order;
+        for (std::size_t i = 0; i < seen_.size(); ++i) order.emplace_back(seen_[i].time, i);
+        std::ranges::sort(order);
+        std::vector<Observation> recorded;
+        for (const auto& [time, at] : order) {
+            recorded.push_back(seen_[at]);
+            recorded.back().frame = FrameIndex{recorded.size()};
+        }
+        return recorded;
     }
 
 private:

@@ -18,7 +18,8 @@ namespace qps::transport {
 
 enum class RateModel : std::uint8_t { dcqcn, timely, swift, quota, fixed_rate, fixed_window, idle_gaps, losses, wandering };
 inline constexpr std::array<std::string_view, 9> kRateModelNames{"DCQCN",      "TIMELY",       "Swift",                "receiver's quota",
-                                                                 "fixed rate", "fixed window", "pauses between messages", "slowed down by losses", "wandering rate"};
+                                                                 "fixed rate", "fixed window", "pauses between messages",
+                                                                 "slowed down by losses", "wandering rate"};
 
 // Where packets are recorded: at either end, or on the link before the queue.
 enum class RateTap : std::uint8_t { sender, link, receiver };

@@ -46,9 +46,11 @@ bool is_steady(RateSteps without) { return without.falls * 20 <= without.steps; 
 
 bool without_effect(RateSteps with) { return enough(with) && wilson(with).high <= kHardly; }
 
+std::uint8_t percent(double share) { return static_cast<std::uint8_t>(std::lround(100 * std::clamp(share, 0.0, 1.0))); }
+
 // How surely a fall tells a signal from none: half of the ways to be right about each.
 std::uint8_t certainty(RateSteps with, RateSteps without) {
-    return static_cast<std::uint8_t>(std::lround(50 * (wilson(with).low + 1 - wilson(without).high)));
+    return percent((wilson(with).low + 1 - wilson(without).high) / 2);
 }
 
 RateVerdict undecided(std::string_view why) { return {RateFollows::undecided, 0, why}; }
@@ -62,20 +64,21 @@ bool paced_by_grants(const RateControl& control) {
 RateVerdict judge(const RateControl& control) {
     if (paced_by_grants(control)) {
         const RateSteps waited{control.granted + control.unasked + control.beyond, control.granted};
-        return {RateFollows::grants, static_cast<std::uint8_t>(std::lround(100 * wilson(waited).low)), {}};
+        return {RateFollows::grants, percent(wilson(waited).low), {}};
     }
     const bool by_cnp = makes_fall(control.at_cnp, control.before_cnp) && is_steady(control.before_cnp) && is_steady(control.quiet);
     const bool by_rise = makes_fall(control.after_rise, control.quiet);
     if (by_cnp && by_rise) return undecided("it fell at CNPs, and after rises of the round-trip time without one");
     if (by_cnp) return {RateFollows::notifications, certainty(control.at_cnp, control.before_cnp), {}};
     if (by_rise) {
-        if (control.window_kept * 5 > control.after_rise.falls * 3) return undecided("it keeps as much under way, so the round-trip time alone sets its rate");
+        if (control.window_kept * 5 > control.after_rise.falls * 3)
+            return undecided("it keeps as much under way, so the round-trip time alone sets its rate");
         return {RateFollows::round_trips, certainty(control.after_rise, control.quiet), {}};
     }
     if (control.granted * 4 >= control.unasked + 4) return undecided("it waited for some credits of the receiver, and not for others");
     const RateSteps rises = control.after_rise + control.after_both;
     if (without_effect(control.at_cnp) && without_effect(rises) && control.fastest <= control.slowest * kSteady)
-        return {RateFollows::nothing, static_cast<std::uint8_t>(std::lround(100 * (1 - std::max(wilson(control.at_cnp).high, wilson(rises).high)))), {}};
+        return {RateFollows::nothing, percent(1 - std::max(wilson(control.at_cnp).high, wilson(rises).high)), {}};
     if (control.packets < kFewestPackets) return undecided("too few packets of long messages");
     if (control.round_trips == 0 && control.cnps == 0) return undecided("neither acknowledgments nor CNPs are in the capture");
     if (!enough(control.at_cnp) && !enough(rises)) return undecided("too few CNPs and rises of the round-trip time");

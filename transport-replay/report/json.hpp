@@ -17,6 +17,7 @@ struct Finding;
 struct MulticastJoin;
 struct OperationFailures;
 struct OperationSum;
+struct RateControl;
 struct Timeline;
 struct UlpConversation;
 struct UlpEvent;
@@ -37,5 +38,6 @@ void add_operation_sum(Document& document, const OperationSum& sum);
 void add_operation_failures(Document& document, const OperationFailures& failures);
 void add_ulp_event(Document& document, const UlpEvent& event);
 void add_collective(Document& document, const Collective& collective);
+void add_rate(Document& document, const RateControl& rate);
 
 }  // namespace qps::transport

@@ -10,23 +10,29 @@
 
 namespace qps::transport {
 
+namespace {
+
+// "12 of 40".
+std::string of(RateSteps steps) { return fmt::format("{} of {}", grouped(steps.falls), grouped(steps.steps)); }
+
+}  // namespace
+
 std::string follows_text(const RateControl& rate, const RateVerdict& verdict) {
     const RateSteps rises = rate.after_rise + rate.after_both;
     switch (verdict.follows) {
         case RateFollows::notifications:
-            return fmt::format("slows down at CNPs, as DCQCN does: at {} of {}, before them at {} (certainty {} %)", grouped(rate.at_cnp.falls),
-                               grouped(rate.at_cnp.steps), grouped(rate.before_cnp.falls), verdict.certainty);
+            return fmt::format("slows down at CNPs, as DCQCN does: at {}, before them at {} (certainty {} %)", of(rate.at_cnp),
+                               grouped(rate.before_cnp.falls), verdict.certainty);
         case RateFollows::round_trips:
-            return fmt::format("slows down when the round-trip time rises, as TIMELY and Swift do: after {} of {} rises, and at {} of {} other times "
+            return fmt::format("slows down when the round-trip time rises, as TIMELY and Swift do: after {} rises, and at {} other times "
                                "(certainty {} %)",
-                               grouped(rate.after_rise.falls), grouped(rate.after_rise.steps), grouped(rate.quiet.falls), grouped(rate.quiet.steps),
-                               verdict.certainty);
+                               of(rate.after_rise), of(rate.quiet), verdict.certainty);
         case RateFollows::grants:
-            return fmt::format("is paced by the credits of its receiver: {} of {} began when one came (certainty {} %)", grouped(rate.granted),
-                               counted(rate.granted + rate.unasked + rate.beyond, "SEND"), verdict.certainty);
+            return fmt::format("is paced by the credits of its receiver: {} of {} began when one came (certainty {} %)",
+                               grouped(rate.granted), counted(rate.granted + rate.unasked + rate.beyond, "SEND"), verdict.certainty);
         case RateFollows::nothing:
-            return fmt::format("slows down neither at CNPs ({} of {}) nor when the round-trip time rises ({} of {}; certainty {} %)",
-                               grouped(rate.at_cnp.falls), grouped(rate.at_cnp.steps), grouped(rises.falls), grouped(rises.steps), verdict.certainty);
+            return fmt::format("slows down neither at CNPs ({}) nor when the round-trip time rises ({}; certainty {} %)", of(rate.at_cnp),
+                               of(rises), verdict.certainty);
         case RateFollows::undecided: break;
     }
     return fmt::format("undecided: {}", verdict.why);
@@ -40,9 +46,9 @@ std::string sender_text(const RateControl& rate, const Timeline& timeline) {
 }
 
 const RateControl* find_rate(const CongestionReport& congestion, ConnectionId connection, End from) {
-    const auto of = [](const RateControl& one) { return std::pair(one.connection, one.from); };
-    const auto found = std::ranges::lower_bound(congestion.rates, std::pair(connection, from), {}, of);
-    return found != congestion.rates.end() && of(*found) == std::pair(connection, from) ? &*found : nullptr;
+    const auto way = [](const RateControl& one) { return std::pair(one.connection, one.from); };
+    const auto found = std::ranges::lower_bound(congestion.rates, std::pair(connection, from), {}, way);
+    return found != congestion.rates.end() && way(*found) == std::pair(connection, from) ? &*found : nullptr;
 }
 
 }  // namespace qps::transport

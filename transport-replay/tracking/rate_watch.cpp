@@ -128,15 +128,18 @@ void RateWatch::take_request(const Observation& observation, const PacketRecord&
             way->step.sending += std::to_underlying(gap);
             ++way->step.packets;
             ++way->control.packets;
-            keep_gap(*way, {static_cast<std::uint32_t>(std::to_underlying(gap)), observation.wire_length});
+            keep_gap(*way, static_cast<std::uint32_t>(std::to_underlying(gap)), observation.wire_length);
         }
     }
     way->inside = !row.ends_message();
     way->last = observation.time;
-    way->next = observation.psn + 1;
-    if (way->answered) way->step.window = std::max(way->step.window, static_cast<std::uint32_t>(std::max(way->next - way->acknowledged - 1, 0)));
+    if (way->answered) {
+        const std::int32_t under_way = observation.psn - way->acknowledged;
+        way->step.window = std::max(way->step.window, static_cast<std::uint32_t>(std::max(under_way, 0)));
+    }
     if (!observation.ack_request && !row.ends_message()) return;
-    way->sent[(way->oldest + way->unanswered) % kMostSent] = {observation.time, observation.psn, way->message, row.ends_message()};
+    Sent& sent = way->sent[(way->oldest + way->unanswered) % kMostSent];
+    sent = {observation.time, observation.psn, way->message & Psn::kMask, row.ends_message(), false};
     if (way->unanswered < kMostSent) ++way->unanswered;
     else way->oldest = (way->oldest + 1) % kMostSent;
 }
@@ -161,7 +164,8 @@ std::optional<Duration> RateWatch::take_answer(const Observation& observation, c
     if (grants && sent.ends) take_credits(*way, sent.message, observation);
     const Duration took = observation.time - sent.time;
     // It may be acknowledged again, with more credits: that is no round trip.
-    if (std::exchange(sent.answered, true) || took <= Duration{}) return {};
+    if (sent.answered || took <= Duration{}) return {};
+    sent.answered = true;
     RateControl& control = way->control;
     control.least_round_trip = control.round_trips == 0 ? took : std::min(control.least_round_trip, took);
     control.most_round_trip = std::max(control.most_round_trip, took);
@@ -195,6 +199,10 @@ void RateWatch::pass(Way& way, Instant now) {
         return;
     }
     step.length = std::to_underlying(now - way.step_start);
+    if (step.length < 0) {  // the clock went back
+        way.step = {};
+        way.step_start = now;
+    }
     if (step.length < way.step_length || (step.packets < kFewestOfStep && step.length < kLongestStep * way.step_length)) return;
     close_step(way);
     way.step = {};
@@ -211,16 +219,17 @@ void RateWatch::choose_length(Way& way) {
     const std::int64_t round_trip = step.answers == 0 ? kUsualStep : static_cast<std::int64_t>(step.round_trip());
     way.step_length = std::max({round_trip, pace * kPacketsOfStep, std::int64_t{1}});
     way.control.step = Duration{way.step_length};
-    way.compared = static_cast<std::uint32_t>(std::clamp<std::int64_t>(kCompared / std::max<std::int64_t>(pace, 1), kLeastCompared, kGaps / 4));
+    const std::int64_t compared = kCompared / std::max<std::int64_t>(pace, 1);
+    way.compared = static_cast<std::uint32_t>(std::clamp<std::int64_t>(compared, kLeastCompared, kGaps / 5));
 }
 
 // Bytes per ns of way.compared packets that end so many before the last.
 double RateWatch::pace(const Way& way, std::uint32_t from) {
     std::uint64_t bytes = 0, time = 0;
     for (std::uint32_t i = 1; i <= way.compared; ++i) {
-        const Gap& gap = way.gaps[(way.gap_at - from - i) % kGaps];
-        bytes += gap.bytes;
-        time += gap.time;
+        const std::uint32_t at = (way.gap_at - from - i) % kGaps;
+        bytes += way.gap_bytes[at];
+        time += way.gap_times[at];
     }
     return static_cast<double>(bytes) / static_cast<double>(std::max<std::uint64_t>(time, 1));
 }
@@ -234,8 +243,9 @@ void RateWatch::take_cnp(Way& way) {
 }
 
 // Now that enough came after a CNP: from it on one stretch is left out, which is on its way to the sender and in its adapter.
-void RateWatch::keep_gap(Way& way, Gap gap) {
-    way.gaps[way.gap_at++ % kGaps] = gap;
+void RateWatch::keep_gap(Way& way, std::uint32_t time, std::uint32_t bytes) {
+    way.gap_times[way.gap_at % kGaps] = time;
+    way.gap_bytes[way.gap_at++ % kGaps] = static_cast<std::uint16_t>(std::min<std::uint32_t>(bytes, UINT16_MAX));
     if (way.gaps_kept < kGaps) ++way.gaps_kept;
     if (way.since_cnp != UINT32_MAX) ++way.since_cnp;
     if (!way.measures_cnp || way.since_cnp < 2 * way.compared) return;
@@ -273,7 +283,8 @@ void RateWatch::compare(Way& way) {
     ++control.steps;
     const bool fell = after < before * kFall;
     const bool silent = std::ranges::all_of(steps, [](const Step& step) { return step.cnps == 0; });
-    if (control.round_trips == 0 || !std::ranges::all_of(steps.begin(), steps.begin() + 4, [](const Step& step) { return step.answers != 0; })) return;
+    const bool measured = std::ranges::all_of(steps.begin(), steps.begin() + 4, [](const Step& step) { return step.answers != 0; });
+    if (!measured || control.round_trips == 0) return;
     const double base = (steps[0].round_trip() + steps[1].round_trip()) / 2;
     const bool rose_earlier = steps[2].round_trip() > kRise * base, rose = steps[3].round_trip() > kRise * base;
     const double mean = static_cast<double>(std::to_underlying(control.all_round_trips)) / static_cast<double>(control.round_trips);
@@ -281,7 +292,7 @@ void RateWatch::compare(Way& way) {
         (silent ? control.after_rise : control.after_both).add(fell);
         const std::uint32_t then = std::max(steps[0].window, steps[1].window), now = std::max(steps[8].window, steps[9].window);
         if (silent && fell && now + std::max<std::uint32_t>(1, then / 20) >= then) ++control.window_kept;
-    } else if (silent && steps[2].round_trip() <= kNoRise * base && steps[3].round_trip() <= kNoRise * base && steps[3].round_trip() <= kRise * mean) {
+    } else if (silent && std::max(steps[2].round_trip(), steps[3].round_trip()) <= kNoRise * base && steps[3].round_trip() <= kRise * mean) {
         control.quiet.add(fell);
     }
 }
@@ -289,7 +300,8 @@ void RateWatch::compare(Way& way) {
 std::vector<RateControl> RateWatch::finish() {
     std::vector<RateControl> controls;
     ways_.for_each([&](const Way& way) {
-        if (way.used && (way.control.step != Duration{} || way.control.granted + way.control.unasked + way.control.beyond != 0)) controls.push_back(way.control);
+        const bool counted = way.control.granted + way.control.unasked + way.control.beyond != 0;
+        if (way.used && (counted || way.control.step != Duration{})) controls.push_back(way.control);
     });
     std::ranges::sort(controls, {}, [](const RateControl& one) { return std::pair(one.connection, one.from); });
     const std::size_t most = most_;

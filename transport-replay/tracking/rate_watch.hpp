@@ -1,9 +1,10 @@
-// RateWatch: how the rates of those who send long messages go with CNPs, round-trip times and grants (model/rate_control.hpp says what of it
-// is counted, and why so). Sans I/O: packets and what the tracker said of them are arguments.
+// RateWatch: how the rates of those who send long messages go with CNPs, round-trip times and grants; model/rate_control.hpp says what of
+// it is counted, and why so. Sans I/O: packets and what the tracker said of them are arguments.
 //
-// Followed is a way of a reliable connection from a request on whose PSN is a multiple of kEvery within a message of several packets: who sends
-// few packets costs a look at the PSN alone. So it is with answers that grant credits, of short messages too. What an attacker could feed: any number of ways; each
-// takes a place of the budget's share, and those past it are counted. A way takes the same memory however long it is.
+// A way of a reliable connection is followed from the first request on that is part of a message of several packets and whose PSN is a
+// multiple of kEvery: who sends few packets costs a look at the PSN alone. So it is with answers that grant credits, of short messages too.
+// What an attacker could feed: any number of ways; each takes a place of the budget's share, and those past it are counted. A way takes the
+// same memory however long it is.
 #pragma once
 
 #include <transport-replay/model/connection_map.hpp>
@@ -45,11 +46,11 @@ private:
     struct Sent {
         dissect::Instant time{};
         dissect::Psn psn;
-        std::uint32_t message = 0;  // which of its sender's this is, by our count
-        bool ends = false;          // it
-        bool answered = false;
+        std::uint32_t message : 24 = 0;  // which of its sender's this is, by our count
+        bool ends : 1 = false;           // it
+        bool answered : 1 = false;
     };
-    static constexpr std::size_t kMostSent = 64;  // unanswered; the oldest goes
+    static constexpr std::size_t kMostSent = 32;  // unanswered; the oldest goes
     // What passed in a stretch of time.
     struct Step {
         std::uint64_t bytes = 0;    // of packets that follow another of their message,
@@ -64,11 +65,7 @@ private:
         [[nodiscard]] double round_trip() const { return answers == 0 ? 0 : static_cast<double>(round_trips) / answers; }
     };
     static constexpr std::size_t kSteps = 10;
-    struct Gap {
-        std::uint32_t time = 0;   // ns
-        std::uint32_t bytes = 0;  // that came at its end
-    };
-    static constexpr std::size_t kGaps = 128;  // a power of two; four times kMostCompared
+    static constexpr std::size_t kGaps = 128;  // a power of two; five times what is compared with each other
     struct Way {
         bool used = false;
         bool inside = false;          // of a message: the last packet did not end it
@@ -82,7 +79,6 @@ private:
         std::uint32_t limit = 0;      // the last message that it may begin, by our count
         std::uint32_t waited_to = 0;  // messages up to here had to wait for a credit,
         dissect::Instant granted{};   // which came then
-        dissect::Psn next;            // behind the last request
         dissect::Psn acknowledged;
         bool answered = false;        // that is known
         dissect::Instant last{};      // request
@@ -95,12 +91,14 @@ private:
         std::int64_t step_length = 0;  // ns; 0: not known yet
         Step step;
         std::array<Step, kSteps> steps{};
-        std::array<Gap, kGaps> gaps{};  // within messages
+        std::array<std::uint32_t, kGaps> gap_times{};  // within messages, ns
+        std::array<std::uint16_t, kGaps> gap_bytes{};  // that came at the end of each
         std::size_t oldest = 0;  // of the unanswered
         std::size_t unanswered = 0;
         std::array<Sent, kMostSent> sent{};
         RateControl control;
     };
+    static_assert(sizeof(Way) <= 2240, "with its places less than its share says");
 
     [[nodiscard]] Way* way_of(ConnectionId connection, End from, bool begin, dissect::FrameIndex frame);
     void take_request(const Observation& observation, const PacketRecord& record);
@@ -114,7 +112,7 @@ private:
     static void close_step(Way& way);
     static void compare(Way& way);
     static void take_cnp(Way& way);
-    static void keep_gap(Way& way, Gap gap);
+    static void keep_gap(Way& way, std::uint32_t time, std::uint32_t bytes);
     [[nodiscard]] static double pace(const Way& way, std::uint32_t from);
 
     std::size_t most_;

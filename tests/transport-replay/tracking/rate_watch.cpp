@@ -40,7 +40,8 @@ Told told(RateModel model, RateFollows truth, std::uint64_t seeds, RateTap tap =
     Told sum;
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
         const RateVerdict verdict = verdict_of({.model = model, .seed = seed, .packets = packets, .tap = tap});
-        INFO(kRateModelNames[static_cast<std::size_t>(model)] << ", seed " << seed << ": " << kRateFollowsNames[static_cast<std::size_t>(verdict.follows)]);
+        INFO(kRateModelNames[static_cast<std::size_t>(model)] << ", seed " << seed << ": "
+                                                              << kRateFollowsNames[static_cast<std::size_t>(verdict.follows)]);
         const bool undecided = verdict.follows == RateFollows::undecided;
         CHECK(undecided == (verdict.certainty == 0));
         CHECK(undecided == !verdict.why.empty());
@@ -79,7 +80,8 @@ TEST_CASE("five models of congestion control over 500 seeds: 95 % of the names a
     std::size_t right = 0, wrong = 0;
     for (const Row& row : kRows) {
         const Told sum = told(row.model, row.truth, 100);
-        INFO(kRateModelNames[static_cast<std::size_t>(row.model)] << ": " << sum.right << " right, " << sum.wrong << " wrong, " << sum.undecided << " undecided");
+        INFO(kRateModelNames[static_cast<std::size_t>(row.model)] << ": " << sum.right << " right, " << sum.wrong << " wrong, "
+                                                                  << sum.undecided << " undecided");
         CHECK(sum.right >= row.fewest);
         CHECK(sum.wrong * 20 <= sum.right + sum.wrong);
         right += sum.right;
@@ -128,7 +130,8 @@ TEST_CASE("round-trip times are those of single packets, and every ACK tells its
     for (const Observation& one : seen) {
         const PacketRecord record = analysis.observe(one);
         if (!record.round_trip) continue;
-        const auto request = std::ranges::find_if(seen, [&](const Observation& other) { return other.psn == one.psn && other.payload_length != 0; });
+        const auto request =
+            std::ranges::find_if(seen, [&](const Observation& other) { return other.psn == one.psn && other.payload_length != 0; });
         REQUIRE(request != seen.end());
         CHECK(*record.round_trip == one.time - request->time);
         ++measured;
