@@ -108,9 +108,17 @@ struct CreditedLink {
         }
         says_sent();
     }
+    // Packets until so many credits are left: a limit never goes back.
+    void exhaust(unsigned credits) {
+        const unsigned packets = (200 + blocks() - 1) / blocks();
+        limit = sent + packets * blocks() + credits;
+        grants();
+        for (unsigned i = 0; i < packets; ++i) packet();
+        says_sent();
+    }
     // `credits` are left for so many times `every`; then enough, and a packet `behind` that.
     void starve(unsigned credits, unsigned times, std::int64_t every = 100 * kMicrosecond, std::int64_t behind = 5 * kMicrosecond) {
-        limit = sent + credits;
+        exhaust(credits);
         for (unsigned i = 0; i < times; ++i) {
             grants(every);
             says_sent();

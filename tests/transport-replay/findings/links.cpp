@@ -117,7 +117,7 @@ TEST_CASE("credits: what nearly is a wait") {
     // The sender says that it sent what the capture lacks: before the wait was over, or with it.
     for (const bool with : {false, true}) {
         CreditedLink link = waiting([&](CreditedLink& one) {
-            one.limit = one.sent + 5;
+            one.exhaust(5);
             for (int i = 0; i < 30; ++i) {
                 one.grants(100 * kMicrosecond);
                 if (!with && i == 29) one.sent += 2;
@@ -133,7 +133,7 @@ TEST_CASE("credits: what nearly is a wait") {
     }
     // The link starts anew in the wait.
     CHECK(none(waiting([](CreditedLink& one) {
-        one.limit = one.sent + 5;
+        one.exhaust(5);
         for (int i = 0; i < 30; ++i) one.grants(100 * kMicrosecond), one.says_sent();
         one.put(flow_control(1, 3, 0, 100, true));
         one.limit = one.sent + 100;
