@@ -30,10 +30,23 @@ std::int32_t ahead(std::uint32_t of, std::uint32_t by) { return Psn(of) - Psn(by
 
 }  // namespace
 
-RateWatch::Way* RateWatch::way_of(ConnectionId connection, End from, bool begin, FrameIndex frame) {
+RateWatch::Way* RateWatch::awake(ConnectionId connection, End from) {
+    if (awake_ == 0) return nullptr;
     const Index index = places_.get(connection, kNeither)[static_cast<std::size_t>(from)];
-    if (index != kNone) return &ways_[index];
-    if (!begin) return nullptr;
+    return index < kResting ? &ways_[index] : nullptr;
+}
+
+// Whether it rested, or was not followed yet.
+RateWatch::Way* RateWatch::woken(ConnectionId connection, End from, FrameIndex frame) {
+    const Index index = places_.get(connection, kNeither)[static_cast<std::size_t>(from)];
+    if (index == kNone) return begin(connection, from, frame);
+    if (index < kResting) return &ways_[index];
+    places_.at(connection, kNeither)[static_cast<std::size_t>(from)] = index & ~kResting;
+    ++awake_;
+    return &ways_[index & ~kResting];
+}
+
+RateWatch::Way* RateWatch::begin(ConnectionId connection, End from, FrameIndex frame) {
     if (free_.empty()) {
         if (ways_.size() >= most_) {
             ++left_out_;
@@ -45,6 +58,7 @@ RateWatch::Way* RateWatch::way_of(ConnectionId connection, End from, bool begin,
     const Index place = free_.back();
     free_.pop_back();
     places_.at(connection, kNeither)[static_cast<std::size_t>(from)] = place;
+    ++awake_;
     Way& way = ways_[place];
     way.used = true;
     way.control.connection = connection;
@@ -53,11 +67,18 @@ RateWatch::Way* RateWatch::way_of(ConnectionId connection, End from, bool begin,
     return &way;
 }
 
+void RateWatch::rest(Way& way) {
+    forget(way);
+    places_.at(way.control.connection, kNeither)[static_cast<std::size_t>(way.control.from)] |= kResting;
+    --awake_;
+}
+
 void RateWatch::retire(ConnectionId connection) {
     for (const Index index : places_.get(connection, kNeither)) {
         if (index == kNone) continue;
-        ways_[index] = {};
-        free_.push_back(index);
+        if (index < kResting) --awake_;
+        ways_[index & ~kResting] = {};
+        free_.push_back(index & ~kResting);
     }
     places_.forget(connection, kNeither);
 }
@@ -69,7 +90,7 @@ std::optional<Duration> RateWatch::observe(const Observation& observation, const
     const OpcodeRow& row = info(observation.opcode);
     if (row.service != Service::rc && row.service != Service::xrc && row.service != Service::cnp) return {};
     if (row.verb == Verb::notify) {
-        Way* const way = way_of(*record.connection, other(record.from), false, observation.frame);
+        Way* const way = woken(*record.connection, other(record.from), observation.frame);
         if (way != nullptr) take_cnp(*way);
     } else if (row.request) {
         take_request(observation, record);
@@ -80,6 +101,16 @@ std::optional<Duration> RateWatch::observe(const Observation& observation, const
 }
 
 // Whatever passed before cannot be compared with what comes now.
+void RateWatch::forget(Way& way) {
+    way.inside = way.counts_credits = way.answered = way.measures_cnp = way.signalled = false;
+    way.kept = way.settling = 0;
+    way.gaps_kept = way.stretch = 0;
+    way.since_cnp = UINT32_MAX;
+    way.unanswered = 0;
+    way.step = {};
+    way.step_start = {};
+}
+
 void RateWatch::disturb(Way& way) {
     ++way.control.disturbed;
     way.inside = way.counts_credits = false;
@@ -91,7 +122,7 @@ void RateWatch::disturb(Way& way) {
 }
 
 void RateWatch::hear(const PacketRecord& record) {
-    if (Way* way = way_of(*record.connection, other(record.from), false, {})) way->heard = true;
+    if (Way* way = awake(*record.connection, other(record.from))) way->heard = true;
 }
 
 void RateWatch::begin_message(Way& way, bool send, Instant now) {
@@ -111,9 +142,20 @@ void RateWatch::begin_message(Way& way, bool send, Instant now) {
 void RateWatch::take_request(const Observation& observation, const PacketRecord& record) {
     const OpcodeRow& row = info(observation.opcode);
     if (row.begins_message()) hear(record);
-    const bool begin = row.place != Place::only && observation.psn.value() % kEvery == 0;
-    Way* const way = way_of(*record.connection, record.from, begin, observation.frame);
-    if (way == nullptr) return;
+    Way* way = awake(*record.connection, record.from);
+    if (way == nullptr) {
+        const std::uint32_t psn = observation.psn.value();
+        if (psn % kEvery != 0 || row.place == Place::only) return;
+        const bool known = places_.get(*record.connection, kNeither)[static_cast<std::size_t>(record.from)] != kNone;
+        if (known && psn % kRest != 0) return;
+        way = woken(*record.connection, record.from, observation.frame);
+        if (way == nullptr) return;
+    }
+    if (++way->stretch >= kStretch) {
+        if (!way->signalled || way->control.packets >= kEnough) return rest(*way);
+        way->stretch = 0;
+        way->signalled = false;
+    }
     if (record.arrival != Arrival::in_order && record.arrival != Arrival::first) return disturb(*way);
     way->control.last_frame = observation.frame;
     pass(*way, observation.time);
@@ -148,7 +190,8 @@ std::optional<Duration> RateWatch::take_answer(const Observation& observation, c
     if (!observation.acknowledgment) return {};
     const Acknowledgment& answer = *observation.acknowledgment;
     const bool grants = answer.type() == kPositive && answer.code() < kCredits.size();
-    Way* const way = way_of(*record.connection, other(record.from), grants && observation.psn.value() % kEvery == 0, observation.frame);
+    Way* way = awake(*record.connection, other(record.from));
+    if (way == nullptr && grants && observation.psn.value() % kEvery == 0) way = woken(*record.connection, other(record.from), observation.frame);
     if (way == nullptr) return {};
     if (answer.type() != kPositive) return disturb(*way), std::nullopt;
     way->control.last_frame = observation.frame;
@@ -171,6 +214,7 @@ std::optional<Duration> RateWatch::take_answer(const Observation& observation, c
     control.most_round_trip = std::max(control.most_round_trip, took);
     control.all_round_trips += took;
     ++control.round_trips;
+    if (std::to_underlying(took) * 2 > std::to_underlying(control.least_round_trip) * 3) way->signalled = true;
     way->step.round_trips += std::to_underlying(took);
     ++way->step.answers;
     return took;
@@ -180,6 +224,7 @@ std::optional<Duration> RateWatch::take_answer(const Observation& observation, c
 void RateWatch::take_credits(Way& way, std::uint32_t completed, const Observation& observation) {
     const std::uint32_t limit = (completed + kCredits[observation.acknowledgment->code()]) & Psn::kMask;
     if (way.counts_credits && ahead(limit, way.limit) > 0 && ahead(way.limit, way.message) <= 0 && !way.inside) {
+        way.signalled = true;
         way.waited_to = limit;
         way.granted = observation.time;
         way.granted_now = true;
@@ -235,6 +280,7 @@ double RateWatch::pace(const Way& way, std::uint32_t from) {
 }
 
 void RateWatch::take_cnp(Way& way) {
+    way.signalled = true;
     ++way.control.cnps;
     ++way.step.cnps;
     // A second one in what would be compared: neither tells anything.

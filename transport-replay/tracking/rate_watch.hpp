@@ -1,8 +1,10 @@
 // RateWatch: how the rates of those who send long messages go with CNPs, round-trip times and grants; model/rate_control.hpp says what of
 // it is counted, and why so. Sans I/O: packets and what the tracker said of them are arguments.
 //
-// A way of a reliable connection is followed from the first request on that is part of a message of several packets and whose PSN is a
-// multiple of kEvery: who sends few packets costs a look at the PSN alone. So it is with answers that grant credits, of short messages too.
+// It may not cost the path of a packet what can be felt. A way of a reliable connection is followed from a CNP to it on, or from a request
+// of several packets on whose PSN is a multiple of kEvery: who sends few packets costs a look at the PSN alone. Where kStretch packets
+// brought no signal, it rests until a CNP comes or its PSN is a multiple of kRest; so does who had signals for kEnough packets.
+//
 // What an attacker could feed: any number of ways; each takes a place of the budget's share, and those past it are counted. A way takes the
 // same memory however long it is.
 #pragma once
@@ -25,7 +27,10 @@ struct Observation;
 
 class RateWatch {
 public:
-    static constexpr std::uint32_t kEvery = 64;
+    static constexpr std::uint32_t kEvery = 4096;
+    static constexpr std::uint32_t kStretch = 2048;
+    static constexpr std::uint32_t kRest = 1 << 15;
+    static constexpr std::uint64_t kEnough = 1 << 18;
 
     explicit RateWatch(const MemoryBudget& budget = MemoryBudget{}) : most_(budget.items(Share::rates)) {}
 
@@ -41,6 +46,7 @@ public:
 private:
     using Index = std::uint32_t;
     static constexpr Index kNone = UINT32_MAX;
+    static constexpr Index kResting = 1U << 31;  // a bit of a place: so that one who rests is not touched
     static constexpr std::array<Index, 2> kNeither{kNone, kNone};
     // A request that asks for an answer, or ends its message.
     struct Sent {
@@ -68,6 +74,7 @@ private:
     static constexpr std::size_t kGaps = 128;  // a power of two; five times what is compared with each other
     struct Way {
         bool used = false;
+        bool signalled = false;       // in this stretch
         bool inside = false;          // of a message: the last packet did not end it
         bool counts_credits = false;  // an answer granted some, and which message is the last that it may begin is known
         bool heard = false;           // a request of the other end, since its last message began
@@ -75,6 +82,7 @@ private:
         bool prompt = false;          // the first one came soon after it
         std::uint8_t kept = 0;        // steps, in a row
         std::uint8_t settling = 0;    // steps to come that are not looked at
+        std::uint32_t stretch = 0;    // packets, since it began or was looked at last
         std::uint32_t message = 0;    // that began last, by our count
         std::uint32_t limit = 0;      // the last message that it may begin, by our count
         std::uint32_t waited_to = 0;  // messages up to here had to wait for a credit,
@@ -100,12 +108,16 @@ private:
     };
     static_assert(sizeof(Way) <= 2240, "with its places less than its share says");
 
-    [[nodiscard]] Way* way_of(ConnectionId connection, End from, bool begin, dissect::FrameIndex frame);
+    [[nodiscard]] Way* awake(ConnectionId connection, End from);
+    [[nodiscard]] Way* woken(ConnectionId connection, End from, dissect::FrameIndex frame);
+    [[nodiscard]] Way* begin(ConnectionId connection, End from, dissect::FrameIndex frame);
+    void rest(Way& way);
     void take_request(const Observation& observation, const PacketRecord& record);
     std::optional<dissect::Duration> take_answer(const Observation& observation, const PacketRecord& record);
     void hear(const PacketRecord& record);
     static void begin_message(Way& way, bool send, dissect::Instant now);
     static void take_credits(Way& way, std::uint32_t completed, const Observation& observation);
+    static void forget(Way& way);
     static void disturb(Way& way);
     static void pass(Way& way, dissect::Instant now);
     static void choose_length(Way& way);
@@ -117,6 +129,7 @@ private:
 
     std::size_t most_;
     std::uint64_t left_out_ = 0;
+    std::size_t awake_ = 0;  // ways
     Paged<Way> ways_;
     std::vector<Index> free_;
     ConnectionMap<std::array<Index, 2>> places_;  // of what each end sends
