@@ -128,6 +128,7 @@ public:
         if (std::ranges::any_of(found_, [&](const Found& f) { return f.completion.text == text; })) return;
         found_.push_back({*how, rank, found_.size(), {std::move(text), std::move(meaning)}});
     }
+    [[nodiscard]] std::string_view typed() const { return typed_; }
     [[nodiscard]] std::vector<Completion> best() {
         std::ranges::sort(found_, {}, [](const Found& f) { return std::tuple(f.fit, f.rank, f.order); });
         std::vector<Completion> list;
@@ -162,7 +163,8 @@ std::string meaning_of(const NameEntry& entry) {
 std::ptrdiff_t rank_of(const NameEntry& entry) { return 2 * std::ranges::count(entry.name, '.') + (entry.group ? 0 : 1); }
 
 void offer_names(Gathering& found) {
-    for (const NameEntry& entry : all_names()) found.offer(entry.name, std::string(entry.name), meaning_of(entry), rank_of(entry));
+    for (const NameEntry& entry : all_names())
+        if (is_meant(entry, found.typed())) found.offer(entry.name, std::string(entry.name), meaning_of(entry), rank_of(entry));
 }
 
 void offer_values(Gathering& found, const NameEntry& entry) {

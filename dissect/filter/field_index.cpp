@@ -198,7 +198,7 @@ bool same_but_case(std::string_view a, std::string_view b) {
 std::string_view ends_alike(std::string_view name) {
     for (std::string_view tail = name; tail.contains('.'); tail = tail.substr(tail.find('.') + 1))
         for (const NameEntry& entry : index_of_names().entries)
-            if (entry.name.size() > tail.size() && same_but_case(entry.name.substr(entry.name.size() - tail.size()), tail) &&
+            if (entry.name.size() > tail.size() && is_meant(entry, name) && same_but_case(entry.name.substr(entry.name.size() - tail.size()), tail) &&
                 entry.name[entry.name.size() - tail.size() - 1] == '.')
                 return entry.name;
     return {};
@@ -235,6 +235,8 @@ std::string_view holds_last_word(std::string_view name) {
 }
 
 }  // namespace
+
+bool is_meant(const NameEntry& entry, std::string_view typed) { return !entry.name.starts_with("rdma.quoted") || typed.contains("quo"); }
 
 std::span<const NameEntry> all_names() { return index_of_names().entries; }
 

@@ -32,6 +32,9 @@ struct NameEntry {
 // groups at the end.
 [[nodiscard]] std::span<const NameEntry> all_names();
 
+// Whether it may be what somebody types: fields of packets that ICMP quotes are not, before that is said.
+[[nodiscard]] bool is_meant(const NameEntry& entry, std::string_view typed);
+
 // The entry of that name, or nullptr.
 [[nodiscard]] const NameEntry* find_name(std::string_view name);
 
