@@ -16,7 +16,7 @@ constexpr std::size_t kHeader = 16;  // of a record
 constexpr std::uint32_t kCircle = 4096;
 
 // What a record says of one lane.
-struct Said {
+struct CreditWords {
     std::int64_t time = 0;
     std::uint32_t port = 0;
     bool flow_control = false;
@@ -24,13 +24,13 @@ struct Said {
     std::uint32_t bytes = 0;            // of a packet, without its VCRC
 };
 
-std::vector<Said> read_lane(const Recording& recording, std::uint32_t lane) {
-    std::vector<Said> out;
+std::vector<CreditWords> read_lane(const Recording& recording, std::uint32_t lane) {
+    std::vector<CreditWords> out;
     if (recording.link != kErf) return out;
     for (const Record& record : recording.records) {
         const Octets& bytes = record.bytes;
         if (bytes.size() < kHeader + 6) continue;
-        Said said{.time = record.time, .port = bytes[9] & 3U, .flow_control = bytes[8] == kFlowControl};
+        CreditWords said{.time = record.time, .port = bytes[9] & 3U, .flow_control = bytes[8] == kFlowControl};
         const std::uint32_t of = said.flow_control ? bytes[kHeader + 2] >> 4U : bytes[kHeader] >> 4U;
         if (of != lane || (!said.flow_control && bytes[8] != kPacket)) continue;
         said.sent = number_at(bytes, kHeader, 2) & 0xfffU;
@@ -48,7 +48,7 @@ struct Wait {
 };
 
 // The wait of the packet at `at`, where it had one: from the packet before it on.
-std::optional<Wait> wait_of(const std::vector<Said>& all, std::size_t at, std::uint32_t port, std::uint32_t granter) {
+std::optional<Wait> wait_of(const std::vector<CreditWords>& all, std::size_t at, std::uint32_t port, std::uint32_t granter) {
     std::size_t before = at;
     while (before > 0 && (all[before - 1].port != port || all[before - 1].flow_control)) --before;
     std::optional<std::uint32_t> sent;  // as the sender said behind the packet before
@@ -70,7 +70,7 @@ std::optional<Wait> wait_of(const std::vector<Said>& all, std::size_t at, std::u
         last = all[i].time;
         wait.credits = std::max(wait.credits, credits);
     }
-    const auto after = std::find_if(all.begin() + static_cast<std::ptrdiff_t>(at), all.end(), [&](const Said& one) { return one.flow_control && one.port == port; });
+    const auto after = std::find_if(all.begin() + static_cast<std::ptrdiff_t>(at), all.end(), [&](const CreditWords& one) { return one.flow_control && one.port == port; });
     if (enough == 0 || wait.grants < 3 || after == all.end()) return {};
     const std::uint32_t took = (after->sent + kCircle - *sent) % kCircle;
     if (took < wait.needed || took > wait.needed + 1) return {};
@@ -87,7 +87,7 @@ void credit_starvation(Hearing& hearing) {
     if (!said) return;
     const auto number = [&](std::size_t group) { return static_cast<std::uint32_t>(count_of((*said)[group] + " times").value_or(99)); };
     const std::uint32_t port = number(2), granter = number(7);
-    const std::vector<Said> all = read_lane(hearing.recording(), number(1));
+    const std::vector<CreditWords> all = read_lane(hearing.recording(), number(1));
     std::uint64_t waits = 0, moved = 0;
     std::int64_t total = 0;
     Wait longest;
