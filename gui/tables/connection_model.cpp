@@ -36,6 +36,7 @@ constexpr std::array kConnectionMeanings{
     Meaning{"depth", "Most messages of one end outstanding at once"},
     Meaning{"stalled", "Time without progress until it recovered, by cause: ACK timeout, RNR NAK, sequence NAK, READ retry"},
     Meaning{"CNPs", "Congestion notification packets"},
+    Meaning{"rate by", "What makes its senders slow down: CNPs, round-trip times, credits of the receiver, nothing; empty where undecided"},
     Meaning{"DSCP", "Traffic classes of its packets, of both ends where they differ"},
     Meaning{"src ports", "UDP source ports, of both ends where they differ: what ECMP spreads by"},
 };

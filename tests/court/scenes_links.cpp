@@ -11,6 +11,7 @@ namespace scenes {
 namespace {
 
 constexpr std::uint32_t kErf = 197;
+constexpr unsigned kDatagram = 0x64;  // UD SEND Only: of no connection
 
 void record(Stage& stage, const tests::FrameOctets& octets, std::int64_t time) {
     stage.recording.link = kErf;
@@ -21,6 +22,7 @@ void record(Stage& stage, const tests::FrameOctets& octets, std::int64_t time) {
 void credit_starvation(Stage& stage, unsigned variant) {
     tests::CreditedLink link;
     link.time = stage.now();
+    link.opcode = kDatagram;
     if (variant == 2) link.lane = 7, link.words = 130;
     link.busy(variant == 2 ? 520 : 150);
     for (unsigned i = 0; i < 1 + 2 * (variant % 2); ++i) {
@@ -28,6 +30,8 @@ void credit_starvation(Stage& stage, unsigned variant) {
         link.busy(3);
     }
     for (const tests::LinkFrame& frame : link.frames) record(stage, frame.octets, frame.time);
+    // The other end sends something too, on a lane of its own: it is not a capture of one direction.
+    record(stage, link_packet({.port = link.granter, .lane = 1, .source = 2, .destination = 1, .opcode = kDatagram}), link.time + kAMillisecond);
 }
 
 // Variant 0: of two LIDs; 1: another prefix; 2: more often.
@@ -35,9 +39,13 @@ void gid_conflict(Stage& stage, unsigned variant) {
     const std::uint64_t prefix = variant == 1 ? 0x20010db800000000 : 0xfe80000000000000;
     for (unsigned i = 0; i < 8 + 4 * variant; ++i) {
         stage.wait(kAMillisecond);
-        const tests::LinkPacket packet{.words = 20, .psn = i, .source = i / 2 % 2 == 0 ? 4U : 300U, .source_prefix = prefix,
+        const tests::LinkPacket packet{.words = 20, .psn = i, .source = i / 2 % 2 == 0 ? 4U : 300U, .opcode = kDatagram, .source_prefix = prefix,
                                        .source_guid = 0x0002c90300a1b2c3, .destination_prefix = prefix};
         record(stage, link_packet(packet), stage.now());
+        stage.wait(kAMillisecond);
+        record(stage, link_packet({.words = 20, .psn = i, .source = packet.destination, .destination = packet.source, .opcode = kDatagram, .source_prefix = prefix,
+                                   .source_guid = packet.destination_guid, .destination_prefix = prefix, .destination_guid = packet.source_guid}),
+               stage.now());
     }
 }
 

@@ -365,6 +365,7 @@ void World::finish() {
         demand(queue.receives == 0 && endpoint_.adapter().query_qp(queue.qp)->sends == 0);
         demand(endpoint_.adapter().destroy_qp(queue.qp).has_value());
     }
+    demand(endpoint_.adapter().destroy_srq(srq_.handle).has_value() && endpoint_.adapter().close_xrcd(xrcd_).has_value());
     demand(endpoint_.adapter().dealloc_mw(window_.handle).has_value());
     // Its key is that of a registration that came to its turn: any of those posted.
     bool given_back = false;

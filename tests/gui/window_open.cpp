@@ -184,7 +184,7 @@ TEST_CASE("window: what cannot be opened at all is said in a sentence") {
     REQUIRE(QTest::qWaitFor([&] { return answering.dialogs() != 0; }, kPatience));
     CHECK(answering.dialogs() == 1);
     // The file stands above its reason.
-    CHECK(answering.said()[0].toStdString() == (path + QLatin1Char(' ') + reason).toStdString());
+    CHECK(answering.said()[0].toStdString() == (path + QStringLiteral(": ") + reason).toStdString());
     CHECK(opened.session().packets() == 0);
     CHECK(opened.counts() == QStringLiteral("0 packets"));
 }

@@ -69,7 +69,7 @@ TEST_CASE("window: a file that is truncated while it is read is shown as far as 
     CHECK(opened.session().state() == Session::State::Done);
     CHECK(opened.session().isDamaged());
     REQUIRE(opened.session().problems().size() == 1);
-    CHECK(opened.session().problems()[0] == path + QStringLiteral(" the file was truncated while it was read ") + atOffset(end));
+    CHECK(opened.session().problems()[0] == path + QStringLiteral(": the file was truncated while it was read ") + atOffset(end));
     CHECK(told(opened) == opened.session().problems()[0]);
     // No packet is made of what is no longer there: the last one is the last whole record.
     const std::uint64_t read = opened.session().packets();

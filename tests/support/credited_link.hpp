@@ -42,6 +42,7 @@ struct LinkFrame {
 struct LinkPacket {
     unsigned port = 0, lane = 0, words = 16;
     unsigned psn = 0, source = 1, destination = 2;
+    unsigned opcode = 0x04;  // RC SEND Only
     std::uint64_t source_prefix = 0, source_guid = 0;  // 0: no GRH
     std::uint64_t destination_prefix = 0xfe80000000000000, destination_guid = 2;
 };
@@ -64,9 +65,13 @@ struct LinkPacket {
         add_number(packet, of.destination_prefix, 8);
         add_number(packet, of.destination_guid, 8);
     }
-    add_number(packet, 0x0400ffff, 4);  // RC SEND Only
+    add_number(packet, of.opcode << 24U | 0xffffU, 4);
     add_number(packet, 21, 4);
     add_number(packet, of.psn, 4);
+    if (of.opcode >> 5U == 3) {  // DETH: Q_Key and source queue pair
+        add_number(packet, 0x11111111, 4);
+        add_number(packet, 22, 4);
+    }
     constexpr std::size_t kLrh = 8, kIcrc = 4;
     packet.resize(std::size_t{of.words} * 4 - kIcrc);
     using dissect::IcrcCoverage;
@@ -82,6 +87,7 @@ struct CreditedLink {
     unsigned sent = 3900, limit = 3900;   // of the sender, for the sender; blocks, not modulo 4096
     unsigned other_sent = 77, other_limit = 500;
     unsigned words = 520;                 // of a packet: 2080 bytes and 2, 33 blocks
+    unsigned opcode = 0x04;
     unsigned psn = 0;
     std::int64_t time = 1'700'000'000'000'000'000;
     std::vector<LinkFrame> frames;
@@ -93,7 +99,7 @@ struct CreditedLink {
         frames.push_back({time, std::move(octets)});
     }
     void packet(std::int64_t after = kMicrosecond) {
-        put(link_packet({.port = sender, .lane = lane, .words = words, .psn = psn++}), after);
+        put(link_packet({.port = sender, .lane = lane, .words = words, .psn = psn++, .opcode = opcode}), after);
         sent += blocks();
     }
     void says_sent(std::int64_t after = kMicrosecond) { put(flow_control(sender, lane, sent, other_limit), after); }
