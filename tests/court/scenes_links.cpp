@@ -31,7 +31,7 @@ void credit_starvation(Stage& stage, unsigned variant) {
     }
     for (const tests::LinkFrame& frame : link.frames) record(stage, frame.octets, frame.time);
     // The other end sends something too, on a lane of its own: it is not a capture of one direction.
-    record(stage, link_packet({.port = link.granter, .lane = 1, .source = 2, .destination = 1, .opcode = kDatagram}), link.time + kAMillisecond);
+    record(stage, tests::link_packet({.port = link.granter, .lane = 1, .source = 2, .destination = 1, .opcode = kDatagram}), link.time + kAMillisecond);
 }
 
 // Variant 0: of two LIDs; 1: another prefix; 2: more often.
@@ -41,9 +41,9 @@ void gid_conflict(Stage& stage, unsigned variant) {
         stage.wait(kAMillisecond);
         const tests::LinkPacket packet{.words = 20, .psn = i, .source = i / 2 % 2 == 0 ? 4U : 300U, .opcode = kDatagram, .source_prefix = prefix,
                                        .source_guid = 0x0002c90300a1b2c3, .destination_prefix = prefix};
-        record(stage, link_packet(packet), stage.now());
+        record(stage, tests::link_packet(packet), stage.now());
         stage.wait(kAMillisecond);
-        record(stage, link_packet({.words = 20, .psn = i, .source = packet.destination, .destination = packet.source, .opcode = kDatagram, .source_prefix = prefix,
+        record(stage, tests::link_packet({.words = 20, .psn = i, .source = packet.destination, .destination = packet.source, .opcode = kDatagram, .source_prefix = prefix,
                                    .source_guid = packet.destination_guid, .destination_prefix = prefix, .destination_guid = packet.source_guid}),
                stage.now());
     }
