@@ -67,3 +67,5 @@ sleep 0.5
     }
     $1 == "round_trip" { best = best ? least(best, value("ratio")) : value("ratio") }
     END { printf "    goal: a round trip of %.2f times that of raw sockets, of less than 3\n", best }'
+echo
+"$bin/bench_rate_control"
