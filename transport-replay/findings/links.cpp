@@ -18,11 +18,10 @@ void credit_starvation(const Timeline& timeline, const Emit& emit) {
         emit({.party = Party::fabric,
               .packets = {one.first, one.last, one.released, one.packet},
               .count = one.waits,
-              .summary = fmt::format("Packets of virtual lane {} on capture port {} waited {} for credits{}; the longest wait was {}: {} in a row on "
-                                     "port {} left at most {} of 64 bytes, and a packet of {} followed {} after the first that left enough.",
+              .summary = fmt::format("Packets of virtual lane {} on capture port {} waited {} for credits{}; the longest wait was {}: the flow control packets "
+                                     "on port {} left at most {} of 64 bytes, and a packet of {} followed {} after the first that left enough.",
                                      one.lane, one.port, times(one.waits), others, duration_text(one.longest),
-                                     counted(one.grants, "flow control packet"), one.granter, counted(one.credits, "block"), one.needed,
-                                     duration_text(one.followed)),
+                                     one.granter, counted(one.credits, "block"), one.needed, duration_text(one.followed)),
               .advice = "Find out why the end that grants the credits does not empty its buffers: a slow host or a congested link behind it "
                         "(PortXmitWait of the ports on the way, `perfquery -x`), or few buffers for this lane (OperationalVLs)."});
     }

@@ -82,7 +82,7 @@ TEST_CASE("credits: a packet that waits for them, and leaves with them") {
     const auto finding = std::ranges::find(timeline.findings, "credit-starvation", &Finding::id);
     REQUIRE(finding != timeline.findings.end());
     CHECK(finding->summary ==
-          "Packets of virtual lane 3 on capture port 0 waited once for credits; the longest wait was 2.929 ms: 30 flow control packets in a row on "
+          "Packets of virtual lane 3 on capture port 0 waited once for credits; the longest wait was 2.929 ms: the flow control packets on "
           "port 1 left at most 5 blocks of 64 bytes, and a packet of 33 followed 5 us after the first that left enough.");
     CHECK(finding->packets.size() == 4);
     // The other way round, without credits at all, more than once.
