@@ -17,6 +17,7 @@ build  libre2-dev          regular expressions in filters
 build  libssl-dev          HMAC-SHA256 of the secret that an agent and its clients share (libcrypto)
 build  libseccomp-dev      programs that read captures give up the system calls that they do not need
 build  libsqlite3-dev      tables of an export, for readers of databases
+build  libxdp-dev          AF_XDP, a way of frames past the network stack (with libbpf)
 build  zlib1g-dev          captures compressed with gzip
 build  libzstd-dev         captures compressed with zstd
 window  qt6-base-dev       the window

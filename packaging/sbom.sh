@@ -15,7 +15,7 @@ declare -A licences=(
     [libpcap-dev]=BSD-3-Clause [libre2-dev]=BSD-3-Clause [libssl-dev]=Apache-2.0 [libseccomp-dev]=LGPL-2.1-only [libsqlite3-dev]=blessing [zlib1g-dev]=Zlib
     [libzstd-dev]='BSD-3-Clause OR GPL-2.0-only' [qt6-base-dev]='LGPL-3.0-only OR GPL-2.0-only OR GPL-3.0-only'
     [qt6-svg-dev]='LGPL-3.0-only OR GPL-2.0-only OR GPL-3.0-only' [libibverbs-dev]='GPL-2.0-only OR Linux-OpenIB'
-    [librdmacm-dev]='GPL-2.0-only OR Linux-OpenIB'
+    [librdmacm-dev]='GPL-2.0-only OR Linux-OpenIB' [libxdp-dev]='LGPL-2.1-only OR BSD-2-Clause'
 )
 packages='' relations=''
 while read -r purpose package why; do

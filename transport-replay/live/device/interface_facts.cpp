@@ -66,6 +66,21 @@ InterfaceFacts facts_of_interface(const std::string& name) {
     return facts;
 }
 
+std::size_t receive_queues_of([[maybe_unused]] const std::string& name) {
+#ifdef __linux__
+    ifreq request{};
+    if (name.empty() || name.size() >= sizeof(request.ifr_name)) return 0;
+    name.copy(request.ifr_name, sizeof(request.ifr_name) - 1);
+    ethtool_channels asked{};
+    asked.cmd = ETHTOOL_GCHANNELS;
+    request.ifr_data = reinterpret_cast<char*>(&asked);
+    const dissect::Descriptor socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), true);
+    if (socket.number() >= 0 && ioctl(socket.number(), SIOCETHTOOL, &request) == 0)
+        return std::size_t{asked.rx_count} + asked.combined_count;
+#endif
+    return 0;
+}
+
 std::string interface_with(const sockaddr& address) {
     ifaddrs* list = nullptr;
     if (getifaddrs(&list) != 0) return {};

@@ -21,6 +21,9 @@ struct InterfaceFacts {
 
 [[nodiscard]] InterfaceFacts facts_of_interface(const std::string& name);
 
+// How many queues frames come by; 0 where the driver does not tell.
+[[nodiscard]] std::size_t receive_queues_of(const std::string& name);
+
 // The interface that has the IPv4 or IPv6 address; empty where none has.
 [[nodiscard]] std::string interface_with(const sockaddr& address);
 
