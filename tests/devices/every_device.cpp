@@ -8,6 +8,8 @@
 #include <transport-replay/live/device/sim_device.hpp>
 #include <transport-replay/live/device/tracer.hpp>
 #include <transport-replay/live/device/udp_device.hpp>
+#include <transport-replay/live/device/xdp_device.hpp>
+#include <transport-replay/live/host/addresses.hpp>
 
 #include <unistd.h>
 
@@ -42,7 +44,7 @@ void behaves(Pair& pair, std::size_t longest) {
     std::vector<std::vector<std::byte>> sizes;
     for (const std::size_t bytes : {std::size_t{62}, std::size_t{60}, std::size_t{64}, std::size_t{318}, std::size_t{1082},
                                     std::size_t{1514}, std::size_t{4154}, longest})
-        sizes.push_back(pair.frame(bytes, static_cast<std::uint32_t>(sizes.size())));
+        if (bytes <= longest) sizes.push_back(pair.frame(bytes, static_cast<std::uint32_t>(sizes.size())));
     goes_through(pair, sizes, 1);
 
     // Batches: a few, exactly one, more than one batch's worth.
@@ -164,6 +166,47 @@ TEST_CASE("a device: a ring of raw packets") {
         CHECK(pair.a.limits().mac != 0);
         CHECK(pair.a.limits().mac != pair.b.limits().mac);
         behaves(pair, 9014);
+    });
+}
+
+// `mtu`: at 3400 the program runs in the driver of the veth, at 9000 before the network stack.
+void behaves_by_xdp(const std::string& mtu, bool in_driver, std::size_t longest, const std::vector<Address>& b_has) {
+    qps::test::in_namespace([&] {
+        REQUIRE(qps::test::run("ip link set va mtu " + mtu));
+        REQUIRE(qps::test::run("ip link set vb mtu " + mtu));
+        auto a = XdpDevice::open({.interface = "va", .addresses = {ipv4_address(0x0a4d0001)}});
+        auto b = XdpDevice::open({.interface = "vb", .addresses = b_has});
+        if (qps::test::without_xdp(a)) return;
+        REQUIRE(b);
+        CHECK(a->in_driver() == in_driver);
+        CHECK(b->in_driver() == in_driver);
+        Pair pair{.a = std::move(*a), .b = std::move(*b)};
+        CHECK(pair.a.limits().mac != 0);
+        CHECK(pair.a.limits().mac != pair.b.limits().mac);
+        behaves(pair, longest);
+    });
+}
+
+TEST_CASE("a device: AF_XDP in the driver, frames to our address") {
+    behaves_by_xdp("3400", true, 3414, {ipv4_address(0x0a4d0002)});
+}
+
+TEST_CASE("a device: AF_XDP in the driver, every frame") { behaves_by_xdp("3400", true, 3414, {}); }
+
+TEST_CASE("a device: AF_XDP before the network stack, frames to our address") {
+    behaves_by_xdp("9000", false, 3840, {ipv6_address(0xfd00'0000'0000'0000, 7), ipv4_address(0x0a4d0002)});
+}
+
+TEST_CASE("a device: AF_XDP at one end, a ring at the other") {
+    qps::test::in_namespace([] {
+        for (const bool xdp_sends : {false, true}) {
+            auto xdp = XdpDevice::open({.interface = "vb", .addresses = {ipv4_address(0x0a4d0002), ipv4_address(0x0a4d0001)}});
+            auto ring = PacketRing::open({.interface = "va"});
+            if (qps::test::without_xdp(xdp)) return;
+            REQUIRE(ring);
+            Pair pair = xdp_sends ? Pair{.a = std::move(*xdp), .b = std::move(*ring)} : Pair{.a = std::move(*ring), .b = std::move(*xdp)};
+            behaves(pair, 3840);
+        }
     });
 }
 

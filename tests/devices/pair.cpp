@@ -70,6 +70,16 @@ std::vector<std::byte> comparable(const Pair& pair, std::vector<std::byte> frame
     return frame;
 }
 
+bool without_xdp(const std::expected<transport::live::XdpDevice, transport::live::Problem>& opened) {
+    if (opened) return false;
+    const std::string& why = opened.error().sentence;
+    const bool lacks = why.find("no AF_XDP") != std::string::npos || why.find("needs CAP") != std::string::npos;
+    INFO(why);
+    REQUIRE(lacks);
+    WARN("SKIPPED: " << why);
+    return true;
+}
+
 bool run(const std::string& command) { return std::system((command + " >/dev/null 2>&1").c_str()) == 0; }
 
 void in_namespace(const std::function<void()>& test) {

@@ -3,6 +3,7 @@
 
 #include <dissect/build.hpp>
 #include <transport-replay/live/device/device.hpp>
+#include <transport-replay/live/device/xdp_device.hpp>
 
 #include <functional>
 #include <string>
@@ -16,8 +17,8 @@ struct Pair {
     Device a;
     Device b;
     dissect::Network network = dissect::Network::roce_v2_ipv4;
-    std::string source = "\x0a\x4d\x00\x01";       // address of a, in the bytes of the network
-    std::string destination = "\x0a\x4d\x00\x02";  // of b
+    std::string source{"\x0a\x4d\x00\x01", 4};       // address of a, in the bytes of the network
+    std::string destination{"\x0a\x4d\x00\x02", 4};  // of b
     std::uint16_t source_port = 4791;
     std::uint16_t destination_port = 4791;
     bool keeps_ethernet = true;  // false: MAC addresses are made up anew
@@ -35,6 +36,8 @@ struct Pair {
 
 // Runs the test in a network namespace of its own, with two veth ends va and vb (MTU 9000) and the loopback; says why where it cannot.
 void in_namespace(const std::function<void()>& test);
+// Whether that could not be opened for lack of AF_XDP, of rights or of the kernel's; says so.
+[[nodiscard]] bool without_xdp(const std::expected<transport::live::XdpDevice, transport::live::Problem>& opened);
 // Runs a command line; false where it failed.
 [[nodiscard]] bool run(const std::string& command);
 
