@@ -9,6 +9,7 @@
 #include <transport-replay/live/device/pcap_device.hpp>
 #include <transport-replay/live/device/tracer.hpp>
 #include <transport-replay/live/device/udp_device.hpp>
+#include <transport-replay/live/device/xdp_device.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -92,6 +93,10 @@ std::optional<std::size_t> mtu_of_interface(const std::string& interface) {
 
 Failure failure_of(const Problem& problem) { return {ExitCode::unreadable, fmt::format("{}: {}", problem.device, problem.sentence)}; }
 
+Failure without_address(const LiveOptions& options) {
+    return {ExitCode::usage, fmt::format("{} has no address: set one with --address", options.interface)};
+}
+
 std::expected<Device, Failure> open_bare(const LiveOptions& options) {
     const auto hold = [](auto opened) -> std::expected<Device, Failure> {
         if (!opened) return std::unexpected(failure_of(opened.error()));
@@ -106,6 +111,14 @@ std::expected<Device, Failure> open_bare(const LiveOptions& options) {
     if (options.interface.empty()) return std::unexpected(Failure{ExitCode::usage, "missing interface: name one with -i, or use --via udp"});
     const std::string filter = options.unheard.empty() ? "" : fmt::format("not ({})", options.unheard);
     if (options.via == Via::pcap) return hold(PcapDevice::open(options.interface, filter));
+    if (options.via == Via::xdp) {
+        std::vector<Address> ours;
+        for (const TypedAddress& typed : options.addresses) ours.push_back(typed.address);
+        if (ours.empty())
+            for (const AddressSetting& each : addresses_of_interface(options.interface)) ours.push_back(each.address);
+        if (ours.empty()) return std::unexpected(without_address(options));
+        return hold(XdpDevice::open({.interface = options.interface, .addresses = std::move(ours), .filter = filter}));
+    }
     return hold(PacketRing::open({.interface = options.interface, .filter = filter}));
 }
 
@@ -211,11 +224,24 @@ bool has(const std::vector<AddressSetting>& all, const Address& address) {
 // A MAC address of our own, locally administered, made of the address so that two peers on a wire differ.
 Mac mac_for(const Address& address) { return Mac{0x0251'0000'0000 | (address.bits[1] & 0xffff'ffff)}; }
 
+// The longest IP packet: as the interface says, if the device carries it. Where that costs path MTU, the user is told.
+std::size_t mtu_for(const LiveOptions& options, const DeviceLimits& limits) {
+    constexpr std::size_t kTags = 8;  // two VLAN tags
+    const auto whole = mtu_of_interface(options.interface);
+    if (!whole) return limits.frame_bytes - kEthernetHeader;
+    const std::size_t carried = std::min(*whole, limits.frame_bytes - kEthernetHeader - kTags);
+    const auto wanted = std::min(path_mtu_of(*whole), std::optional(options.mtu.value_or(PathMtu::bytes_4096)));
+    if (const auto possible = path_mtu_of(carried); wanted && possible && *possible < *wanted)
+        say("qpscope: {}: frames of at most {} bytes can go this way: path MTU {} instead of {}\n", options.interface, limits.frame_bytes,
+            bytes_of(*possible), bytes_of(*wanted));
+    return carried;
+}
+
 // Who we are on the wire: an address of the system's is shared with it, any other is ours alone.
 std::expected<HostSettings, Failure> identity(const LiveOptions& options, const DeviceLimits& limits) {
     const std::vector<AddressSetting> systems = addresses_of_interface(options.interface);
     HostSettings host{.mac = Mac{limits.mac}, .vlan = options.vlan};
-    host.mtu = mtu_of_interface(options.interface).value_or(limits.frame_bytes - kEthernetHeader);
+    host.mtu = mtu_for(options, limits);
     for (const Address& gateway : options.gateways) (family_of(gateway) == Family::ipv4 ? host.gateway_ipv4 : host.gateway_ipv6) = gateway;
     std::size_t shared = 0;
     for (const TypedAddress& typed : options.addresses) {
@@ -228,8 +254,7 @@ std::expected<HostSettings, Failure> identity(const LiveOptions& options, const 
     } else if (host.addresses.empty()) {
         host.addresses = systems;
         host.owner = AddressOwner::system;
-        if (systems.empty())
-            return std::unexpected(Failure{ExitCode::usage, fmt::format("{} has no address: set one with --address", options.interface)});
+        if (systems.empty()) return std::unexpected(without_address(options));
     } else if (shared == host.addresses.size()) {
         host.owner = AddressOwner::system;
     } else if (shared > 0) {

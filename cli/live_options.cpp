@@ -73,9 +73,9 @@ Via read_via(const std::string& text) {
         std::string_view name;
         Via via;
     };
-    for (const Choice& each : {Choice{"ring", Via::ring}, Choice{"pcap", Via::pcap}, Choice{"udp", Via::udp}})
+    for (const Choice& each : {Choice{"ring", Via::ring}, Choice{"xdp", Via::xdp}, Choice{"pcap", Via::pcap}, Choice{"udp", Via::udp}})
         if (text == each.name) return each.via;
-    refuse(fmt::format("invalid --via '{}': expected ring, pcap or udp", text));
+    refuse(fmt::format("invalid --via '{}': expected ring, xdp, pcap or udp", text));
 }
 
 RateControlWord read_rate_control(const std::string& text) {
@@ -124,7 +124,8 @@ void add_live_settings(CLI::App& app, LiveOptions& options) {
              [&options](const std::string& text) { options.mac = read_mac(text); });
     add_list(app, "--gateway", "ADDRESS", "Route to other networks through this address",
              [&options](const std::string& text) { options.gateways.push_back(read_peer_address(text)); });
-    add_read(app, "--via", "WORD", "Send by ring (packet socket), pcap (libpcap) or udp (socket on port 4791, no root) (default: ring)",
+    add_read(app, "--via", "WORD",
+             "Send by ring (packet socket), xdp (AF_XDP), pcap (libpcap) or udp (socket on port 4791, no root) (default: ring)",
              [&options](const std::string& text) { options.via = read_via(text); });
     add_read(app, "--vlan", "N", "Tag all frames with this VLAN",
              [&options](const std::string& text) { options.vlan = read_number<std::uint16_t>(text, 1, 4094, "VLAN"); });

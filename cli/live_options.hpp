@@ -23,7 +23,7 @@ struct ConnectOptions;
 namespace qps::cli {
 
 enum class RateControlWord : std::uint8_t { none, dcqcn, rtt };
-enum class Via : std::uint8_t { ring, pcap, udp, nowhere };  // how frames reach the interface; nowhere: they are recorded alone
+enum class Via : std::uint8_t { ring, xdp, pcap, udp, nowhere };  // how frames reach the interface; nowhere: they are recorded alone
 
 // "10.77.0.9/24", "fd00::9".
 struct TypedAddress {
@@ -47,7 +47,7 @@ struct LiveOptions {
     dissect::BitsPerSecond link_speed{};  // of pauses; 0: as the interface says
     std::vector<std::string> faults;
     std::string capture;  // -w
-    std::string unheard;  // of a ring or libpcap: an expression of libpcap; frames that match it are nobody's here
+    std::string unheard;  // of a ring (with AF_XDP, that beside it) or libpcap: an expression of libpcap; frames that match it are nobody's here
     bool trace = false;
     bool busy = false;                       // polls without sleeping
     std::optional<dissect::Duration> lasts;  // --for

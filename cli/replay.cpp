@@ -3,6 +3,7 @@
 #include <transport-replay/live/device/capture_tap.hpp>
 #include <transport-replay/live/device/null_device.hpp>
 #include <transport-replay/live/device/packet_ring.hpp>
+#include <transport-replay/live/device/xdp_device.hpp>
 #include <transport-replay/live/replay/replayer.hpp>
 #include <transport-replay/report/document.hpp>
 #include <transport-replay/report/figures.hpp>
@@ -240,6 +241,15 @@ std::string_view replay_contradiction(const Options& options) {
     return {};
 }
 
+std::expected<Device, Problem> sending_device(const Options& options) {
+    const auto hold = [](auto opened) -> std::expected<Device, Problem> {
+        if (!opened) return std::unexpected(std::move(opened.error()));
+        return Device(std::move(*opened));
+    };
+    if (options.live.via == Via::xdp) return hold(XdpDevice::open({.interface = options.send_by, .receive = false}));
+    return hold(PacketRing::open({.interface = options.send_by, .receive = false}));
+}
+
 }  // namespace
 
 ExitCode run_replay(const Options& options) {
@@ -264,9 +274,9 @@ ExitCode run_replay(const Options& options) {
     }
     Device device = NullDevice();
     if (!options.send_by.empty()) {
-        auto ring = PacketRing::open({.interface = options.send_by, .receive = false});
-        if (!ring) return fail_replay(ring.error().device, ring.error().sentence, ExitCode::output_failed);
-        device = std::move(*ring);
+        auto opened = sending_device(options);
+        if (!opened) return fail_replay(opened.error().device, opened.error().sentence, ExitCode::output_failed);
+        device = std::move(*opened);
     }
     if (saved) device = CaptureTap(std::move(device), [&saved](const Frame& frame) { return saved->write(frame); });
 
