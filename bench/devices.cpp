@@ -1,16 +1,19 @@
 // What a device costs, between two ends of one wire:  bench_devices A B FRAME_BYTES FRAMES
 //
 // A and B are the ends of a veth; both are driven from this program, each by a thread on a processor of its own. Prints the rate of
-// frames from A to B through PacketRing, with the processor time of the sending side, and the round trip of 60 bytes, in
-// polling mode: first of raw packet sockets alone (recv and send), then of PacketRing and of PcapDevice.
+// frames from A to B through PacketRing and through XdpDevice, with the processor time of the sending side, and the round trip of 60
+// bytes, in polling mode: first of raw packet sockets alone (recv and send), then of PacketRing, XdpDevice and PcapDevice.
 #include <transport-replay/live/device/packet_ring.hpp>
 #include <transport-replay/live/device/pcap_device.hpp>
+#include <transport-replay/live/device/xdp_device.hpp>
 
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "wire_end.hpp"
@@ -32,8 +35,21 @@ Device opened(std::expected<T, Problem> device) {
 
 Device ring(const std::string& interface) { return opened(PacketRing::open({.interface = interface})); }
 
-void measure_rate(const std::string& a, const std::string& b, std::size_t bytes, std::size_t frames) {
-    Device sender = ring(a), receiver = ring(b);
+// Of every frame, so that the system sees none meanwhile. Nothing where the machine has no AF_XDP.
+std::optional<XdpDevice> xdp(const std::string& interface) {
+    auto device = XdpDevice::open({.interface = interface});
+    if (device) return std::move(*device);
+    fmt::print("XdpDevice left out: {}: {}\n", device.error().device, device.error().sentence);
+    return std::nullopt;
+}
+
+std::string name_of(const XdpDevice& device) { return device.in_driver() ? "XdpDevice (driver)" : "XdpDevice (before the stack)"; }
+
+void measure_rate(const std::string& name, Device sender, Device receiver, std::size_t bytes, std::size_t frames) {
+    if (bytes > sender.limits().frame_bytes) {
+        fmt::print("rate {} bytes={} left out: frames have at most {} bytes\n", name, bytes, sender.limits().frame_bytes);
+        return;
+    }
     std::atomic<bool> done = false;
     std::size_t received = 0;
     std::thread other([&] {
@@ -49,11 +65,11 @@ void measure_rate(const std::string& a, const std::string& b, std::size_t bytes,
     done = true;
     other.join();
     const auto count = static_cast<double>(frames);
-    fmt::print("rate bytes={} frames_per_s={:.0f} gbit_per_s={:.2f} cpu_ns={:.0f} received={} dropped={}\n", bytes, count / took,
+    fmt::print("rate {} bytes={} frames_per_s={:.0f} gbit_per_s={:.2f} cpu_ns={:.0f} received={} dropped={}\n", name, bytes, count / took,
                count * static_cast<double>(bytes) * 8e-9 / took, work / count * 1e9, received, receiver.counts().dropped);
 }
 
-void measure_round_trip(const char* name, const End& here, const End& there) {
+void measure_round_trip(const std::string& name, const End& here, const End& there) {
     const std::vector<double> times = round_trips(here, there);
     fmt::print("round_trip {} median_us={:.2f} p90_us={:.2f}\n", name, times[times.size() / 2] * 1e6, times[times.size() * 9 / 10] * 1e6);
 }
@@ -66,8 +82,13 @@ int main(int argc, char** argv) {
         return 2;
     }
     const std::string a = argv[1], b = argv[2];
-    measure_rate(a, b, std::clamp<std::size_t>(std::strtoul(argv[3], nullptr, 10), kSmall, kLongestFrame),
-                 std::strtoul(argv[4], nullptr, 10));
+    const std::size_t bytes = std::clamp<std::size_t>(std::strtoul(argv[3], nullptr, 10), kSmall, kLongestFrame);
+    const std::size_t frames = std::strtoul(argv[4], nullptr, 10);
+    measure_rate("PacketRing", ring(a), ring(b), bytes, frames);
+    if (auto xdp_a = xdp(a), xdp_b = xdp(b); xdp_a && xdp_b) {
+        const std::string name = name_of(*xdp_b);
+        measure_rate(name, std::move(*xdp_a), std::move(*xdp_b), bytes, frames);
+    }
     const int here = raw_socket(a), there = raw_socket(b);
     measure_round_trip("raw sockets", raw_end(here), raw_end(there));
     close(here);
@@ -75,6 +96,11 @@ int main(int argc, char** argv) {
     {
         Device ring_a = ring(a), ring_b = ring(b);
         measure_round_trip("PacketRing", device_end(ring_a), device_end(ring_b));
+    }
+    if (auto xdp_a = xdp(a), xdp_b = xdp(b); xdp_a && xdp_b) {
+        const std::string name = name_of(*xdp_b);
+        Device here_device = std::move(*xdp_a), there_device = std::move(*xdp_b);
+        measure_round_trip(name, device_end(here_device), device_end(there_device));
     }
     Device pcap_a = opened(PcapDevice::open(a, "")), pcap_b = opened(PcapDevice::open(b, ""));
     measure_round_trip("PcapDevice", device_end(pcap_a), device_end(pcap_b));

@@ -1,17 +1,20 @@
 // Endpoint to endpoint over one wire:  bench_endpoint A B NETWORK-NAMESPACE-OF-B [MESSAGES [WINDOW ACK_EVERY]]
 //
 // A and B are the ends of a veth, B in the namespace of that path (/proc/PID/ns/net); each is driven by a thread on a processor
-// of its own. Prints WRITEs of 64 KiB at path MTU 4096 and 1024: rates, and the processor time that a packet costs either side,
-// which holds on a busy machine too; then round trips of 8 bytes by SEND, polling, and those of raw packet sockets over the same
-// veth, in turns, with their ratio.
+// of its own. Prints WRITEs of 64 KiB at path MTU 4096, 2048 and 1024, by the ring and by AF_XDP as far as its frames go: rates, and
+// the processor time that a packet costs either side, which holds on a busy machine too; then round trips of 8 bytes by SEND,
+// polling, by either, and those of raw packet sockets over the same veth, in turns, with their ratios.
 #include <dissect/types.hpp>
 #include <transport-replay/live/device/packet_ring.hpp>
+#include <transport-replay/live/device/xdp_device.hpp>
 #include <transport-replay/live/pingpong/pingpong.hpp>
 
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <expected>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -70,16 +73,29 @@ void enter(const Side& side) {
 // Of both sides; what a user has unless told otherwise.
 verbs::AdapterSettings settings;
 
-Endpoint open_endpoint(const Side& side, PathMtu mtu) {
-    auto ring = PacketRing::open({.interface = side.interface});
-    if (!ring) give_up(ring.error().sentence);
+enum class Way : std::uint8_t { ring, xdp };
+constexpr std::string_view name_of(Way way) { return way == Way::ring ? "ring" : "xdp"; }
+
+template <class T>
+Device opened(std::expected<T, Problem> device) {
+    if (!device) give_up(device.error().sentence);
+    return std::move(*device);
+}
+
+Device open_device(Way way, const Side& side) {
+    if (way == Way::ring) return opened(PacketRing::open({.interface = side.interface}));
+    return opened(XdpDevice::open({.interface = side.interface, .addresses = {side.address}}));
+}
+
+Endpoint open_endpoint(Way way, const Side& side, PathMtu mtu) {
+    Device device = open_device(way, side);
     HostSettings host{.mac = Mac{0x0200'0000'0000 + side.address.bits[1] % 256},
                       .addresses = {{side.address, 24}},
-                      .mtu = ring->limits().frame_bytes - kEthernetHeader - 8,
+                      .mtu = device.limits().frame_bytes - kEthernetHeader - 8,
                       .detect_duplicates = false};
     verbs::AdapterSettings adapter = settings;
     adapter.mtu = mtu;
-    return Endpoint(Device(std::move(*ring)), {.host = host, .adapter = adapter, .seed = side.address.bits[1]}, now());
+    return Endpoint(std::move(device), {.host = host, .adapter = adapter, .seed = side.address.bits[1]}, now());
 }
 
 // What a side used while the traffic lasted.
@@ -92,9 +108,9 @@ struct Spent {
 };
 
 // Until the program is done; or, of the server, until the client is. Sleeps where nothing is due.
-Spent drive(const Side& side, PathMtu mtu, Program program, std::atomic<bool>& over) {
+Spent drive(Way way, const Side& side, PathMtu mtu, Program program, std::atomic<bool>& over) {
     enter(side);
-    Endpoint endpoint = open_endpoint(side, mtu);
+    Endpoint endpoint = open_endpoint(way, side, mtu);
     if (const auto begun = program.begin(endpoint, now()); !begun) give_up(begun.error());
     double began = 0, worked = 0;
     for (bool stopped = false; !program.done();) {
@@ -129,13 +145,13 @@ struct Pair {
     Spent server;
 };
 
-Pair play(const Side& here, const Side& there, PathMtu mtu, Program client, Program server) {
+Pair play(Way way, const Side& here, const Side& there, PathMtu mtu, Program client, Program server) {
     std::atomic<bool> over = false, never = false;
     Pair pair;
-    std::thread other([&] { pair.server = drive(there, mtu, std::move(server), over); });
+    std::thread other([&] { pair.server = drive(way, there, mtu, std::move(server), over); });
     std::thread ours([&] {
         usleep(50'000);  // the server listens by then, or the connection manager asks again
-        pair.client = drive(here, mtu, std::move(client), never);
+        pair.client = drive(way, here, mtu, std::move(client), never);
         over = true;
     });
     ours.join();
@@ -150,30 +166,47 @@ Program program(std::string_view name, const ProgramRequest& request) {
     return std::move(*made);
 }
 
-double measure_writes(const Side& here, const Side& there, PathMtu mtu, std::uint64_t messages) {
+double measure_writes(Way way, const Side& here, const Side& there, PathMtu mtu, std::uint64_t messages) {
     const ProgramRequest serves{.depth = 16, .verify = false};
     ProgramRequest connects{.target = there.address, .count = messages, .size = kMessage, .depth = 16, .verify = false};
-    const Pair pair = play(here, there, mtu, program("source-write", connects), program("sink", serves));
+    const Pair pair = play(way, here, there, mtu, program("source-write", connects), program("sink", serves));
     const double bits = static_cast<double>(messages) * kMessage * 8, packets = static_cast<double>(messages * kMessage / bytes_of(mtu));
     fmt::print(
-        "write bytes={} mtu={} gbit_per_s={:.2f} packets_per_s={:.0f} sender_cpu_ns={:.0f} responder_cpu_ns={:.0f} "
+        "write device={} bytes={} mtu={} gbit_per_s={:.2f} packets_per_s={:.0f} sender_cpu_ns={:.0f} responder_cpu_ns={:.0f} "
         "acknowledgments={:.3f} extra_packets={:.4f} load={:.1f}\n",
-        kMessage, bytes_of(mtu), bits * 1e-9 / pair.client.took, packets / pair.client.took, pair.client.worked / packets * 1e9,
-        pair.server.worked / packets * 1e9, static_cast<double>(pair.server.sent) / packets,
+        name_of(way), kMessage, bytes_of(mtu), bits * 1e-9 / pair.client.took, packets / pair.client.took,
+        pair.client.worked / packets * 1e9, pair.server.worked / packets * 1e9, static_cast<double>(pair.server.sent) / packets,
         static_cast<double>(pair.client.sent) / packets - 1, load());
     return packets / pair.client.took;
 }
 
 // Seconds of the median round trip.
-double measure_pingpong(const Side& here, const Side& there) {
+double measure_pingpong(Way way, const Side& here, const Side& there) {
     PingpongRow row;
     PingpongSettings calls{.request = {.target = there.address, .count = 20'000, .size = 8, .depth = 1},
                            .modes = {0},
                            .on_row = [&row](const PingpongRow& on_row) { row = on_row; }};
     PingpongSettings serves = calls;
     serves.request.target.reset();
-    play(here, there, PathMtu::bytes_4096, std::move(*make_pingpong(calls)), std::move(*make_pingpong(serves)));
+    play(way, here, there, PathMtu::bytes_4096, std::move(*make_pingpong(calls)), std::move(*make_pingpong(serves)));
     return static_cast<double>(row.median) * 1e-9;
+}
+
+// Those that the machine has. Says of AF_XDP where its program runs, or why it does not.
+std::vector<Way> ways_on(const Side& side) {
+    const auto xdp = XdpDevice::open({.interface = side.interface, .addresses = {side.address}});
+    if (!xdp) {
+        fmt::print("xdp left out: {}\n", xdp.error().sentence);
+        return {Way::ring};
+    }
+    fmt::print("xdp program={} queues={} frame_bytes={}\n", xdp->in_driver() ? "driver" : "generic", xdp->queues(),
+               xdp->limits().frame_bytes);
+    return {Way::ring, Way::xdp};
+}
+
+bool carries(Way way, const Side& side, PathMtu mtu) {
+    const auto longest = path_mtu_of(open_device(way, side).limits().frame_bytes - kEthernetHeader - 8);
+    return longest && *longest >= mtu;
 }
 
 double measure_raw(const Side& here, const Side& there) {
@@ -203,10 +236,17 @@ int main(int argc, char** argv) {
     const Side here{.interface = argv[1], .address = kHere, .processor = 0};
     const Side there{.interface = argv[2], .name_space = argv[3], .address = kThere, .processor = 1};
     const std::uint64_t messages = argc > 4 ? std::max(1UL, std::strtoul(argv[4], nullptr, 10)) : 20'000;
-    measure_writes(here, there, PathMtu::bytes_4096, messages);
-    measure_writes(here, there, PathMtu::bytes_1024, messages / 2 + 1);
+    const std::vector<Way> ways = ways_on(here);
+    for (const PathMtu mtu : {PathMtu::bytes_4096, PathMtu::bytes_2048, PathMtu::bytes_1024})
+        for (const Way way : ways)
+            if (carries(way, here, mtu)) measure_writes(way, here, there, mtu, mtu == PathMtu::bytes_4096 ? messages : messages / 2 + 1);
     for (int turn = 0; turn < 3; ++turn) {
-        const double raw = measure_raw(here, there), ours = measure_pingpong(here, there);
-        fmt::print("round_trip raw_us={:.2f} send_poll_us={:.2f} ratio={:.2f} load={:.1f}\n", raw * 1e6, ours * 1e6, ours / raw, load());
+        const double raw = measure_raw(here, there);
+        fmt::print("round_trip raw_us={:.2f}", raw * 1e6);
+        for (const Way way : ways) {
+            const double ours = measure_pingpong(way, here, there);
+            fmt::print(" {0}_us={1:.2f} {0}_ratio={2:.2f}", name_of(way), ours * 1e6, ours / raw);
+        }
+        fmt::print(" load={:.1f}\n", load());
     }
 }
