@@ -302,10 +302,12 @@ void group_options(CLI::App& app) {
     }
 }
 
-void add_command(CLI::App& app, const Command& command, Options& options, const Command*& chosen) {
+// `named`: no other command than this one is meant: options of the others, a tenth of what a short run costs, are left out.
+void add_command(CLI::App& app, const Command& command, std::string_view named, Options& options, const Command*& chosen) {
     CLI::App* sub = app.add_subcommand(std::string(command.name), std::string(command.summary));
     sub->group(std::string(command.group));
     sub->set_help_flag();
+    if (!named.empty() && named != command.name) return;
     sub->footer(fmt::format("{}Examples:\n{}", command.takes.program ? program_list() + "\n" : "", command.examples));
     sub->callback([&chosen, &command, &options, sub] {
         chosen = &command;
@@ -496,11 +498,12 @@ int run(int argc, char** argv) {
     app.footer(fmt::format("qpscope FILE is short for qpscope {} FILE. See qpscope COMMAND --help for options and examples.\n\n{}", kDefaultCommand,
                            exit_code_text()));
     app.require_subcommand(0, 1);  // that there is one is said in our own words
-    for (const Command& command : commands()) add_command(app, command, options, chosen);
     auto line = arguments(argc, argv);
     if (!line) return static_cast<int>(ExitCode::usage);
     std::vector<std::string>& words = *line;
-    const std::string help = !words.empty() && is_command(words.front()) ? words.front() + " --help" : "--help";
+    const std::string named = !words.empty() && is_command(words.front()) ? words.front() : "";
+    for (const Command& command : commands()) add_command(app, command, named, options, chosen);
+    const std::string help = named.empty() ? "--help" : named + " --help";
     std::ranges::reverse(words);  // CLI11 takes them from the back
     try {
         app.parse(words);

@@ -105,22 +105,28 @@ TEST_CASE("a pipe is reconstructed like the file") {
 TEST_CASE("every format of every command can be read back") {
     auto commands = kCommands;
     commands.insert(commands.end(), {{"analyze"}, {"follow", "1"}});
+    // Starting costs more than reading: every sample by every command as JSON, and in one of the other formats in turn.
+    std::size_t turn = 0;
     for (const std::string& name : all_samples()) {
         INFO(name);
-        for (const Words& command : commands) {
+        ++turn;
+        for (std::size_t at = 0; at < commands.size(); ++at) {
+            const Words& command = commands[at];
             INFO(command[0]);
             const Ending json = qpscope(command + Words{"-f", "json", sample(name)});
             const bool none = command[0] == "follow" && json.err.find("no such connection 1") != std::string::npos;
             CHECK(json.code == (none ? kUsage : kDone));
             CHECK(Json::parse(json.out)["schema"] == 1);
-            for (const std::string& line : lines_of(qpscope(command + Words{"-f", "ndjson", sample(name)}).out))
-                CHECK(Json::parse(line).is_object());
-            if (command[0] == "follow") continue;
+            const std::size_t format = (turn + at) % 3;
+            if (format == 0 || command[0] == "follow")
+                for (const std::string& line : lines_of(qpscope(command + Words{"-f", "ndjson", sample(name)}).out))
+                    CHECK(Json::parse(line).is_object());
+            if (format == 1) CHECK(qpscope(command + Words{sample(name)}).code == json.code);
+            if (format != 2 || command[0] == "follow") continue;
             const auto rows = lines_of(qpscope(command + Words{"-f", "tsv", sample(name)}).out);
             REQUIRE(!rows.empty());
             for (const std::string& row : rows) CHECK(std::ranges::count(row, '\t') == std::ranges::count(rows[0], '\t'));
             CHECK(lines_of(qpscope(command + Words{"-f", "csv", sample(name)}).out).size() == rows.size());
-            CHECK(qpscope(command + Words{sample(name)}).code == kDone);
         }
     }
 }

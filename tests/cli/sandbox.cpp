@@ -59,14 +59,18 @@ TEST_CASE("what reads captures is what enters the sandbox") {
 }
 
 TEST_CASE("every command that reads gives the same in the sandbox") {
-    // Who starts slowly starts seldom: a plain file and a compressed one differ in what they ask of the system.
+    // Who starts slowly starts seldom: a plain file and a compressed one differ in what they ask of the system, on threads too; what
+    // the other options ask for is the same for both.
     const std::vector<std::string> names = qps::tests::kSanitized ? std::vector<std::string>{"ucmatose_zstd"}
                                                                   : std::vector<std::string>{"loss_read", "nvme_rdma", "ucmatose_zstd"};
     for (const std::string& command : confined_commands())
         for (const std::string& name : names) {
             const std::string file = sample(name);
+            for (const std::vector<std::string>& more : std::vector<std::vector<std::string>>{{}, {"-j", "4"}})
+                check_same(start_of(command) + std::vector<std::string>{file} + more);
+            if (name != names.front()) continue;
             for (const std::vector<std::string>& more : std::vector<std::vector<std::string>>{
-                     {}, {"-f", "json"}, {"-j", "4"}, {"-F", "udp port 4791"}, {"-Y", "infiniband.bth"}, {"-r", file}, {"-r", "missing.pcap"}})
+                     {"-f", "json"}, {"-F", "udp port 4791"}, {"-Y", "infiniband.bth"}, {"-r", file}, {"-r", "missing.pcap"}})
                 check_same(start_of(command) + std::vector<std::string>{file} + more);
         }
 }

@@ -3,8 +3,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
+#include <memory>
+#include <new>
 #include <span>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 namespace qps::transport {
@@ -25,6 +29,22 @@ Duration elapsed_bits(std::uint64_t from, std::uint64_t to) {
 }
 
 }  // namespace
+
+// Zeros are what an empty set is; from calloc() those of untouched pages cost nothing.
+std::shared_ptr<RepetitionWindow::Sets> RepetitionWindow::empty_sets() {
+    static_assert(std::is_trivially_copyable_v<Sets> && std::is_trivially_destructible_v<Sets>);
+    std::size_t bytes = sizeof(Sets) + alignof(Sets);
+    std::shared_ptr<void> room(std::calloc(1, bytes), std::free);
+    void* place = room.get();
+    if (place == nullptr || std::align(alignof(Sets), sizeof(Sets), place, bytes) == nullptr) throw std::bad_alloc();
+    return {std::move(room), static_cast<Sets*>(place)};
+}
+
+void RepetitionWindow::own() {
+    std::shared_ptr<Sets> sets = empty_sets();
+    if (sets_) *sets = *sets_;
+    sets_ = std::move(sets);
+}
 
 Met RepetitionWindow::observe(const Recorded& packet) {
     Entry seen;

@@ -93,9 +93,11 @@ private:
     [[nodiscard]] static std::size_t set_of(std::uint64_t hash) { return hash >> (64 - kMirrorSetBits); }
 
     using Sets = std::array<Set, kMirrorSets>;
-    void own() { sets_ = sets_ ? std::make_shared<Sets>(*sets_) : std::make_shared<Sets>(); }
+    [[nodiscard]] static std::shared_ptr<Sets> empty_sets();
+    void own();
 
-    // A megabyte, from the first packet on; copies of the window share it until one of them is told of a packet. They are one thread's.
+    // A megabyte, from the first packet on, of which a short capture touches little; copies of the window share it until one of them is told
+    // of a packet. They are one thread's.
     std::shared_ptr<Sets> sets_;
 };
 
