@@ -1,7 +1,6 @@
 // The way every command goes that reconstructs: decode side by side, analyse in order.
 #include "analyzing.hpp"
 
-#include <dissect/parse_value.hpp>
 #include <transport-replay/analysis/part_report.hpp>
 #include <transport-replay/analysis/sharded_analysis.hpp>
 #include <transport-replay/model/timeline.hpp>
@@ -111,7 +110,7 @@ private:
     AnalysisSettings settings(AnalysisSettings settings) {
         settings.hints = options_.hints;
         settings.icrc = options_.icrc;
-        settings.unordered = unordered_hosts(options_);
+        settings.unordered = options_.unordered;
         settings.message = listening_.message;
         settings.operation = listening_.operation;
         settings.retired = listening_.retired;
@@ -222,18 +221,6 @@ std::size_t lanes_for(const Options& options, const Listening& listening) {
 }
 
 }  // namespace
-
-std::vector<Address> unordered_hosts(const Options& options) {
-    constexpr std::uint64_t kMapped = 0xffff'0000'0000;  // ::ffff:0:0/96
-    std::vector<Address> hosts;
-    for (const std::string& text : options.unordered)
-        if (const auto ip = parse_ip(text)) {
-            const Bytes bytes(ip->bytes);
-            if (ip->ipv4) hosts.push_back({{0, kMapped | read_be<std::uint32_t>(bytes, 0)}, AddressSpace::roce_v2});
-            else hosts.push_back({{read_be<std::uint64_t>(bytes, 0), read_be<std::uint64_t>(bytes, 8)}, AddressSpace::roce_v2});
-        }
-    return hosts;
-}
 
 std::expected<NcclLog, ExitCode> read_nccl_log_of(const Options& options) {
     if (options.nccl_log.empty()) return NcclLog{};

@@ -81,8 +81,6 @@ struct Analyzed {
 [[nodiscard]] Analyzed analyze_again(const Options& options, const dissect::Filter& filter, const Output& output, const Listening& listening,
                                      const Analyzed& first, bool said_before = true);
 
-// The hosts that --out-of-order names.
-[[nodiscard]] std::vector<transport::Address> unordered_hosts(const Options& options);
 // The log that --nccl-log names; says what of it could not be read.
 [[nodiscard]] std::expected<transport::NcclLog, ExitCode> read_nccl_log_of(const Options& options);
 

@@ -5,6 +5,7 @@
 #include <dissect/parse_value.hpp>
 #include <dissect/roce_ports.hpp>
 #include <dissect/ultra_ethernet/native.hpp>
+#include <transport-replay/analysis/unordered_hosts.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -12,6 +13,7 @@
 
 #include "quantity.hpp"
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace qps::cli {
 
@@ -39,13 +41,14 @@ void add_nccl_log(CLI::App& app, Options& options) {
 
 // For NICs that place packets in any order.
 void add_out_of_order(CLI::App& app, Options& options) {
-    app.add_option("--out-of-order", options.unordered, "Expect packets to these hosts in any order: their NICs accept that (multipath, packet spraying)")
+    const auto take = [&options](const std::vector<std::string>& texts) {
+        const auto hosts = transport::read_unordered_hosts(fmt::format("{}", fmt::join(texts, ",")));
+        if (!hosts) throw CLI::ValidationError(hosts.error());
+        options.unordered = *hosts;
+    };
+    app.add_option_function<std::vector<std::string>>(
+           "--out-of-order", take, "Expect packets to these hosts in any order: their NICs accept that (multipath, packet spraying)")
         ->delimiter(',')
-        ->check(CLI::Validator(
-            [](const std::string& text) {
-                return dissect::parse_ip(text) ? std::string() : fmt::format("invalid host '{}': expected an IP address", text);
-            },
-            ""))
         ->type_name("HOST")
         ->allow_extra_args(false)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

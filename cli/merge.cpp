@@ -181,7 +181,7 @@ ExitCode run_merge(const Options& options) {
     shown.files.clear();
     for (const CapturePart& capture : joined->captures) shown.files.insert(shown.files.end(), capture.origin.inputs.begin(), capture.origin.inputs.end());
     if (options.part.as == MergedAs::check) return merge_checks(shown, *measures, std::move(*joined), code, output);
-    Analyzed analyzed{.timeline = conclude(std::move(*joined), *log, unordered_hosts(options)), .code = code, .frames = 0, .any = true, .known = {}};
+    Analyzed analyzed{.timeline = conclude(std::move(*joined), *log, std::vector(options.unordered)), .code = code, .frames = 0, .any = true, .known = {}};
     show(shown, analyzed.timeline, output);
     return finish(options, analyzed, output);
 }

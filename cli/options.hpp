@@ -2,6 +2,7 @@
 #pragma once
 
 #include <dissect/types.hpp>
+#include <transport-replay/model/address.hpp>
 #include <transport-replay/model/capture_traits.hpp>
 #include <transport-replay/model/finding.hpp>
 #include <transport-replay/model/memory_budget.hpp>
@@ -75,7 +76,7 @@ struct Options {
     transport::UlpHints hints;                                      // --decode-as
     transport::IcrcPolicy icrc = transport::IcrcPolicy::automatic;  // --icrc
     std::string nccl_log;                                           // file
-    std::vector<std::string> unordered;                             // --out-of-order: IP addresses
+    std::vector<transport::Address> unordered;                      // --out-of-order
     OperationOptions operations;
 
     LiveOptions live;  // of the commands that speak on a wire

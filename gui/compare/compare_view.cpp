@@ -63,9 +63,15 @@ struct ReadRun {
 };
 
 // The files as one capture, as the session would read them; its index goes when the figures are made.
-ReadRun readRun(const QStringList& files, const MemoryBudget& memory, const series::Stop& stop) {
+ReadRun readRun(const QStringList& files, const Reading& reading, const MemoryBudget& memory, const series::Stop& stop) {
     constexpr unsigned kEnough = 8;
-    Indexing indexing{.files = {}, .jobs = {std::clamp(std::thread::hardware_concurrency(), 1U, kEnough)}, .spool_folder = QDir::tempPath().toStdString(), .memory = memory};
+    Indexing indexing{.files = {},
+                      .jobs = {std::clamp(std::thread::hardware_concurrency(), 1U, kEnough)},
+                      .spool_folder = QDir::tempPath().toStdString(),
+                      .icrc = reading.icrc,
+                      .unordered = reading.unorderedHosts,
+                      .link_speed = reading.linkSpeed,
+                      .memory = memory};
     for (const QString& file : files) indexing.files.push_back(file.toStdString());
     const auto [index, indexed] = read_index(std::move(indexing), {.stopped = stop});
     if (series::stopped(stop)) return {};
@@ -114,6 +120,7 @@ CompareView::CompareView(Session& session, Selection& selection, QWidget* parent
     });
     connect(&session, &Session::opened, this, [this] {
         m_after.reset();
+        if (m_readBy != nullptr && *m_readBy != m_session.reading()) compareWith(QStringList(m_files));
         measure();
     });
     connect(&session, &Session::timelineChanged, this, &CompareView::measure);
@@ -184,11 +191,12 @@ void CompareView::chooseFiles() {
 void CompareView::compareWith(const QStringList& files) {
     if (files.isEmpty()) return;
     if (const QStringList why = Session::whyNotOpened(files); !why.isEmpty()) return tell(why.join(QLatin1Char(' ')));
+    m_readBy = std::make_shared<const Reading>(m_session.reading());
     m_stop->setEnabled(true);
     tell(tr("Reading %1...").arg(namesOf(files)));
     // Beside the open capture: a quarter of what that may take.
-    m_reading.start([this, files, memory = m_session.memory().part_of(4)](const series::Stop& stop) -> SeriesJob::Delivery {
-        auto read = std::make_shared<ReadRun>(readRun(files, memory, stop));
+    m_reading.start([this, files, reading = m_readBy, memory = m_session.memory().part_of(4)](const series::Stop& stop) -> SeriesJob::Delivery {
+        auto read = std::make_shared<ReadRun>(readRun(files, *reading, memory, stop));
         if (!read->run) return {};
         return [this, files, read] {
             m_files = files;

@@ -18,6 +18,7 @@ class LatencyCurves;
 class Selection;
 class Session;
 class Sheet;
+struct Reading;
 
 class CompareView : public QWidget {
     Q_OBJECT
@@ -51,6 +52,7 @@ private:
     bool m_stale = true;
     QStringList m_files;  // of the run before
     QString m_problem;    // what could not be read of it
+    std::shared_ptr<const Reading> m_readBy;  // what the user said when it was read
     std::shared_ptr<const transport::series::Run> m_before;
     std::shared_ptr<const transport::series::Run> m_after;
     QPushButton* m_choose;

@@ -2,6 +2,7 @@
 #include <dissect/roce_ports.hpp>
 #include <dissect/ultra_ethernet/native.hpp>
 #include <gui/preferences/preferences.hpp>
+#include <transport-replay/analysis/unordered_hosts.hpp>
 #include <transport-replay/collectives/nccl_log.hpp>
 
 #include <QCoreApplication>
@@ -52,6 +53,7 @@ const QString kPolicy = QStringLiteral("preferences/icrc");
 const QString kSpeed = QStringLiteral("preferences/linkSpeed");
 const QString kPorts = QStringLiteral("preferences/rocePorts");
 const QString kUetProtocol = QStringLiteral("preferences/uetProtocol");
+const QString kUnorderedHosts = QStringLiteral("preferences/outOfOrder");
 const QString kUseNames = QStringLiteral("preferences/names");
 const QString kNamesFile = QStringLiteral("preferences/namesFile");
 const QString kNcclLog = QStringLiteral("preferences/ncclLog");
@@ -105,6 +107,10 @@ QString protocolText(std::optional<std::uint8_t> protocol) { return protocol ? Q
 
 std::expected<std::optional<std::uint8_t>, QString> readProtocol(const QString& text) { return readBy(dissect::read_uet_protocol, text); }
 
+QString hostsText(const std::vector<transport::Address>& hosts) { return QString::fromStdString(transport::unordered_hosts_text(hosts)); }
+
+std::expected<std::vector<transport::Address>, QString> readHosts(const QString& text) { return readBy(transport::read_unordered_hosts, text); }
+
 Preferences savedPreferences() {
     const QSettings settings;
     Preferences preferences;
@@ -112,6 +118,7 @@ Preferences savedPreferences() {
     preferences.reading.linkSpeed = readSpeed(settings.value(kSpeed).toString()).value_or(dissect::BitsPerSecond{});
     preferences.reading.rocePorts = readPorts(settings.value(kPorts).toString()).value_or(std::vector<std::uint16_t>{});
     preferences.reading.uetProtocol = readProtocol(settings.value(kUetProtocol).toString()).value_or(std::nullopt);
+    preferences.reading.unorderedHosts = readHosts(settings.value(kUnorderedHosts).toString()).value_or(std::vector<transport::Address>{});
     preferences.useNames = settings.value(kUseNames, true).toBool();
     preferences.namesFile = settings.value(kNamesFile).toString();
     preferences.ncclLog = settings.value(kNcclLog).toString();
@@ -124,6 +131,7 @@ void save(const Preferences& preferences) {
     settings.setValue(kSpeed, speedText(preferences.reading.linkSpeed));
     settings.setValue(kPorts, portsText(preferences.reading.rocePorts));
     settings.setValue(kUetProtocol, protocolText(preferences.reading.uetProtocol));
+    settings.setValue(kUnorderedHosts, hostsText(preferences.reading.unorderedHosts));
     settings.setValue(kUseNames, preferences.useNames);
     settings.setValue(kNamesFile, preferences.namesFile);
     settings.setValue(kNcclLog, preferences.ncclLog);

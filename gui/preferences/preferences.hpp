@@ -35,6 +35,9 @@ struct Preferences {
 [[nodiscard]] std::expected<std::vector<std::uint16_t>, QString> readPorts(const QString& text);
 [[nodiscard]] QString protocolText(std::optional<std::uint8_t> protocol);  // empty: none
 [[nodiscard]] std::expected<std::optional<std::uint8_t>, QString> readProtocol(const QString& text);
+// "10.0.0.1, fd00::1"; empty: nobody. An error is a sentence.
+[[nodiscard]] QString hostsText(const std::vector<transport::Address>& hosts);
+[[nodiscard]] std::expected<std::vector<transport::Address>, QString> readHosts(const QString& text);
 
 // But for the time, which is kept with the columns.
 [[nodiscard]] Preferences savedPreferences();

@@ -35,6 +35,7 @@ private:
     QLineEdit* m_speed = new QLineEdit(this);
     QLineEdit* m_ports = new QLineEdit(this);
     QLineEdit* m_protocol = new QLineEdit(this);
+    QLineEdit* m_unordered = new QLineEdit(this);
     QComboBox* m_time = new QComboBox(this);
     QCheckBox* m_useNames = new QCheckBox(this);
     QLineEdit* m_namesFile = new QLineEdit(this);
@@ -56,7 +57,7 @@ PreferencesDialog::PreferencesDialog(const Preferences& before, QWidget* parent)
     column->addWidget(m_buttons);
     connect(m_buttons, &QDialogButtonBox::accepted, this, &QDialog::accept);
     connect(m_buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
-    for (const QLineEdit* line : {m_speed, m_ports, m_protocol}) connect(line, &QLineEdit::textChanged, this, &PreferencesDialog::judge);
+    for (const QLineEdit* line : {m_speed, m_ports, m_protocol, m_unordered}) connect(line, &QLineEdit::textChanged, this, &PreferencesDialog::judge);
     resize(fontMetrics().averageCharWidth() * 84, sizeHint().height());
     judge();
 }
@@ -86,6 +87,11 @@ QWidget* PreferencesDialog::reading(const Preferences& before) {
     m_protocol->setToolTip(tr("IP protocol number that is decoded as Ultra Ethernet without UDP, in all tabs"));
     m_protocol->setAccessibleName(tr("IP protocol of Ultra Ethernet"));
     form->addRow(tr("IP &protocol of Ultra Ethernet:"), m_protocol);
+    m_unordered->setText(hostsText(before.reading.unorderedHosts));
+    m_unordered->setPlaceholderText(tr("none; for example 10.0.0.2, fd00::2"));
+    m_unordered->setToolTip(tr("Hosts whose NICs accept packets in any order (multipath, packet spraying): late packets to them are as they should be"));
+    m_unordered->setAccessibleName(tr("Hosts that accept any order"));
+    form->addRow(tr("Hosts that accept an&y order:"), m_unordered);
     return group;
 }
 
@@ -142,17 +148,23 @@ void PreferencesDialog::judge() {
     const auto speed = readSpeed(m_speed->text());
     const auto ports = readPorts(m_ports->text());
     const auto protocol = readProtocol(m_protocol->text());
-    m_mistake->setText(!speed ? speed.error() : !ports ? ports.error() : !protocol ? protocol.error() : QString());
+    const auto unordered = readHosts(m_unordered->text());
+    m_mistake->setText(!speed       ? speed.error()
+                       : !ports     ? ports.error()
+                       : !protocol  ? protocol.error()
+                       : !unordered ? unordered.error()
+                                    : QString());
     QPalette colours = palette();
     colours.setColor(QPalette::WindowText, textColor(transport::Severity::error, palette()));
     m_mistake->setPalette(colours);
-    m_buttons->button(QDialogButtonBox::Ok)->setEnabled(speed && ports && protocol);
+    m_buttons->button(QDialogButtonBox::Ok)->setEnabled(speed && ports && protocol && unordered);
 }
 
 Preferences PreferencesDialog::preferences() const {
     return {.reading = {restoredPolicy(m_icrc->currentData().toString()), readSpeed(m_speed->text()).value_or(dissect::BitsPerSecond{}),
                         readPorts(m_ports->text()).value_or(std::vector<std::uint16_t>{}),
-                        readProtocol(m_protocol->text()).value_or(std::nullopt)},
+                        readProtocol(m_protocol->text()).value_or(std::nullopt),
+                        readHosts(m_unordered->text()).value_or(std::vector<transport::Address>{})},
             .time = restoredTime(m_time->currentData().toString()),
             .useNames = m_useNames->isChecked(),
             .namesFile = m_namesFile->text().trimmed(),

@@ -41,6 +41,7 @@ QByteArray written(const Profile& profile) {
     object[QStringLiteral("link_speed")] = speedText(profile.reading.linkSpeed);
     object[QStringLiteral("roce_ports")] = portsText(profile.reading.rocePorts);
     object[QStringLiteral("uet_protocol")] = protocolText(profile.reading.uetProtocol);
+    object[QStringLiteral("out_of_order")] = hostsText(profile.reading.unorderedHosts);
     object[QStringLiteral("time")] = savedTime(profile.time);
     object[QStringLiteral("columns")] = QJsonArray::fromStringList(profile.columns);
     object[QStringLiteral("coloring_rules")] = QJsonArray::fromStringList(profile.rules);
@@ -61,6 +62,7 @@ std::expected<Profile, QString> readProfile(const QByteArray& text) {
     profile.reading.linkSpeed = readSpeed(object[QStringLiteral("link_speed")].toString()).value_or(dissect::BitsPerSecond{});
     profile.reading.rocePorts = readPorts(object[QStringLiteral("roce_ports")].toString()).value_or(std::vector<std::uint16_t>{});
     profile.reading.uetProtocol = readProtocol(object[QStringLiteral("uet_protocol")].toString()).value_or(std::nullopt);
+    profile.reading.unorderedHosts = readHosts(object[QStringLiteral("out_of_order")].toString()).value_or(std::vector<transport::Address>{});
     profile.time = restoredTime(object[QStringLiteral("time")].toString());
     profile.columns = savedColumns(restoredColumns(linesOf(object[QStringLiteral("columns")])));
     profile.rules = savedRules(restoredRules(linesOf(object[QStringLiteral("coloring_rules")])));

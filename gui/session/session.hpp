@@ -3,6 +3,7 @@
 #pragma once
 
 #include <transport-replay/index/capture_index.hpp>
+#include <transport-replay/model/address.hpp>
 #include <transport-replay/model/capture_traits.hpp>
 #include <transport-replay/model/memory_budget.hpp>
 #include <transport-replay/ulp/ulp_hints.hpp>
@@ -30,6 +31,7 @@ struct Reading {
     dissect::BitsPerSecond linkSpeed{};         // 0: as the files say
     std::vector<std::uint16_t> rocePorts{};     // of UDP, beside 4791: of all captures of the process
     std::optional<std::uint8_t> uetProtocol{};  // of IP: likewise
+    std::vector<transport::Address> unorderedHosts{};  // whose NICs accept packets in any order
     [[nodiscard]] bool operator==(const Reading&) const = default;
 };
 

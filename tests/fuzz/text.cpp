@@ -4,6 +4,7 @@
 // The input: a byte that chooses the reader, then the text.
 #include <dissect/parse_value.hpp>
 #include <tests/fuzz/followed.hpp>
+#include <transport-replay/analysis/unordered_hosts.hpp>
 #include <transport-replay/checks/profile.hpp>
 #include <transport-replay/checks/report/comparison.hpp>
 #include <transport-replay/checks/report/written.hpp>
@@ -51,6 +52,14 @@ void addresses(std::string_view text) {
     }
     if (const auto mac = dissect::parse_mac(text)) demand(*mac >> 48U == 0);
     if (const auto bytes = dissect::parse_hex_bytes(text)) demand(bytes->size() <= text.size());
+}
+
+// Of --out-of-order, and of a profile of the window.
+void unordered_hosts(std::string_view text) {
+    const auto hosts = transport::read_unordered_hosts(text);
+    if (!hosts) return is_sentence(hosts.error(), text);
+    demand(hosts->size() <= transport::kMostUnorderedHosts);
+    demand(transport::read_unordered_hosts(transport::unordered_hosts_text(*hosts)) == *hosts);
 }
 
 void rewriting(std::string_view text) {
@@ -124,7 +133,7 @@ void escaping(std::string_view text) {
     demand(markdown.find('\n') == std::string::npos && markdown.find('\x1b') == std::string::npos);
 }
 
-constexpr std::array kReaders{numbers, addresses, rewriting, faults, profile, earlier_report, log_line, nccl, ends, escaping, log_time};
+constexpr std::array kReaders{numbers, addresses, rewriting, faults, profile, earlier_report, log_line, nccl, ends, escaping, log_time, unordered_hosts};
 
 }  // namespace
 

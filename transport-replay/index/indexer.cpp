@@ -156,6 +156,7 @@ AnalysisSettings Indexer::settings() {
             .hints = indexing_.hints,
             .icrc = indexing_.icrc,
             .traits = indexing_.traits,
+            .unordered = indexing_.unordered,
             .memory = indexing_.memory.part_of(4)};
 }
 

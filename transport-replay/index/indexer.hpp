@@ -26,6 +26,7 @@ struct Indexing {
     std::string spool_folder;        // where temporary files may be made
     UlpHints hints{};                // what the user says that connections speak
     IcrcPolicy icrc = IcrcPolicy::automatic;
+    std::vector<Address> unordered{};  // as in AnalysisSettings
     CaptureTraits traits{};          // what an earlier reading found out of the capture as a whole
     bool one_lane = false;           // connections are followed by one thread, whatever `jobs`
     bool by_time = false;            // frames of all files in the order of their times, not the files one after the other
