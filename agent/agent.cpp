@@ -37,6 +37,7 @@ const std::array<Agent::Function, kVerbCount> Agent::kFunctions{
     &Agent::hello,      &Agent::ping,    &Agent::reset_all, &Agent::quit,       &Agent::pd,       &Agent::pd_free,    &Agent::cq,
     &Agent::cq_free,    &Agent::mr,      &Agent::mr_free,   &Agent::mw,         &Agent::mw_free,  &Agent::bind,       &Agent::set,
     &Agent::fill,       &Agent::read,    &Agent::hash,      &Agent::compare,    &Agent::srq,      &Agent::srq_limit,  &Agent::srq_free,
+    &Agent::xrcd,       &Agent::xrcd_free,
     &Agent::qp,         &Agent::connect, &Agent::qp_set,    &Agent::qp_state,   &Agent::qp_free,  &Agent::recv,       &Agent::post,
     &Agent::poll,       &Agent::attach,  &Agent::detach,    &Agent::event,      &Agent::counters, &Agent::kernel_log, &Agent::listen,
     &Agent::cm_connect, &Agent::accept,  &Agent::reject,    &Agent::disconnect, &Agent::cm_event, &Agent::cm_free,

@@ -70,7 +70,11 @@ private:
     Answer srq(const Fields& ask);
     Answer srq_limit(const Fields& ask);
     Answer srq_free(const Fields& ask);
+    Answer xrcd(const Fields& ask);
+    Answer xrcd_free(const Fields& ask);
     Answer qp(const Fields& ask);
+    [[nodiscard]] Answer extended_srq(const Fields& ask, ibv_pd* pd);
+    [[nodiscard]] Answer extended_qp(const Fields& ask, ibv_pd* pd, QpKind kind);
     Answer connect(const Fields& ask);
     Answer qp_set(const Fields& ask);
     Answer qp_state(const Fields& ask);

@@ -94,6 +94,7 @@ std::uint64_t features_of(const ibv_device_attr_ex& attr) {
     add((plain.device_cap_flags & (IBV_DEVICE_MEM_WINDOW_TYPE_2A | IBV_DEVICE_MEM_WINDOW_TYPE_2B)) != 0, Feature::mw_2);
     add(plain.max_srq > 0, Feature::srq);
     add(plain.max_mcast_grp > 0, Feature::multicast);
+    add((plain.device_cap_flags & IBV_DEVICE_XRC) != 0, Feature::xrc);
     // As in the kernel's uapi/rdma/ib_user_verbs.h; older headers of libibverbs lack the names.
     add((attr.device_cap_flags_ex >> 38 & 3) != 0, Feature::flush);
     add((attr.device_cap_flags_ex >> 40 & 1) != 0, Feature::atomic_write);

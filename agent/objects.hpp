@@ -1,7 +1,7 @@
 // What a client has made of a device: verbs objects by the agent's numbers, owned, and the errors of calls as answers.
 //
 // Objects end in the order that verbs demand, whatever the client forgot: ids of rdma_cm, queue pairs, windows, shared queues,
-// completion queues, regions with their memory, protection domains. Numbers are given out once, so that one kept from before
+// domains of XRC, completion queues, regions with their memory, protection domains. Numbers are given out once, so that one kept from before
 // finds nothing. Bounds: kMostObjects of a kind, kMostMemory.
 //
 // Numbers come from the client: every one may be wrong.
@@ -50,6 +50,8 @@ using Owned = std::unique_ptr<T, EndedBy<kEnd>>;
 using OwnedPd = Owned<ibv_pd, ibv_dealloc_pd>;
 using OwnedCq = Owned<ibv_cq, ibv_destroy_cq>;
 using OwnedSrq = Owned<ibv_srq, ibv_destroy_srq>;
+inline int end_xrcd(ibv_xrcd* xrcd) { return ibv_close_xrcd(xrcd); }
+using OwnedXrcd = Owned<ibv_xrcd, end_xrcd>;
 using OwnedQp = Owned<ibv_qp, ibv_destroy_qp>;
 using OwnedAh = Owned<ibv_ah, ibv_destroy_ah>;
 inline int end_mr(ibv_mr* mr) { return ibv_dereg_mr(mr); }
@@ -121,6 +123,7 @@ struct Objects {
     ObjectTable<Region> regions{};
     std::uint64_t memory = 0;  // bytes of regions
     ObjectTable<OwnedCq> cqs{};
+    ObjectTable<OwnedXrcd> xrcds{};
     ObjectTable<OwnedSrq> srqs{};
     ObjectTable<Window> windows{};
     ObjectTable<QueuePair> qps{};
@@ -137,6 +140,7 @@ struct Objects {
         qps.clear();
         windows.clear();
         srqs.clear();
+        xrcds.clear();
         cqs.clear();
         regions.clear();
         memory = 0;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include <agent/agent.hpp>
+#include <fcntl.h>
 
 namespace qps::agent {
 
@@ -53,19 +54,22 @@ constexpr std::array kStates{StatePair{QpStateWord::reset, IBV_QPS_RESET}, State
                              StatePair{QpStateWord::sqd, IBV_QPS_SQD},     StatePair{QpStateWord::sqe, IBV_QPS_SQE},
                              StatePair{QpStateWord::err, IBV_QPS_ERR}};
 
-// What each step of `connect` takes (11.2.5.2), by kind: rc, uc, ud.
+// What each step of `connect` takes (11.2.5.2), by kind: rc, uc, ud, xrc_send, xrc_recv (of these as qp_state_table of the kernel's
+// drivers/infiniband/core/verbs.c has it).
 struct Step {
     QpStateWord to;
-    std::array<int, 3> mask;
+    std::array<int, 5> mask;
 };
 constexpr int kInitMask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT;
 constexpr int kRtrMask = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
+constexpr int kConnectedInitMask = kInitMask | IBV_QP_ACCESS_FLAGS;
+constexpr int kServingMask = IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
+constexpr int kAskingMask = IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
 constexpr std::array kSteps{
-    Step{QpStateWord::init, {kInitMask | IBV_QP_ACCESS_FLAGS, kInitMask | IBV_QP_ACCESS_FLAGS, kInitMask | IBV_QP_QKEY}},
-    Step{QpStateWord::rtr, {kRtrMask | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER, kRtrMask, IBV_QP_STATE}},
+    Step{QpStateWord::init, {kConnectedInitMask, kConnectedInitMask, kInitMask | IBV_QP_QKEY, kConnectedInitMask, kConnectedInitMask}},
+    Step{QpStateWord::rtr, {kRtrMask | kServingMask, kRtrMask, IBV_QP_STATE, kRtrMask, kRtrMask | kServingMask}},
     Step{QpStateWord::rts,
-         {IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC,
-          IBV_QP_STATE | IBV_QP_SQ_PSN, IBV_QP_STATE | IBV_QP_SQ_PSN}},
+         {kAskingMask, IBV_QP_STATE | IBV_QP_SQ_PSN, IBV_QP_STATE | IBV_QP_SQ_PSN, kAskingMask, IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT}},
 };
 
 std::string modify_to(QpStateWord state) { return "ibv_modify_qp to " + std::string(kQpStateWords[static_cast<std::size_t>(state)]); }
@@ -124,6 +128,7 @@ Answer Agent::srq(const Fields& ask) {
     if (objects_.srqs.full()) return refused(ENOSPC, "srq");
     ibv_pd* const pd = objects_.pd(ask.number_or(Key::pd, 0));
     if (pd == nullptr) return unknown("pd");
+    if (ask.has(Key::xrcd)) return extended_srq(ask, pd);
     ibv_srq_init_attr attr{};
     attr.attr.max_wr = static_cast<std::uint32_t>(ask.number_or(Key::receives, kReceives));
     attr.attr.max_sge = 1;
@@ -131,6 +136,92 @@ Answer Agent::srq(const Fields& ask) {
     if (!made) return refused(errno, "ibv_create_srq");
     Answer answer;
     answer.fields.add(Key::srq, objects_.srqs.add(std::move(made)));
+    return answer;
+}
+
+// Of a domain of XRC: requests name it by its number, and what they bring completes in its own queue.
+Answer Agent::extended_srq(const Fields& ask, ibv_pd* pd) {
+    const OwnedXrcd* domain = objects_.xrcds.find(ask.number_or(Key::xrcd, 0));
+    if (domain == nullptr) return unknown("xrcd");
+    if (!ask.has(Key::cq)) return missing("cq");
+    const OwnedCq* cq = objects_.cqs.find(ask.number_or(Key::cq, 0));
+    if (cq == nullptr) return unknown("cq");
+    ibv_srq_init_attr_ex attr{};
+    attr.attr.max_wr = static_cast<std::uint32_t>(ask.number_or(Key::receives, kReceives));
+    attr.attr.max_sge = 1;
+    attr.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD | IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ;
+    attr.srq_type = IBV_SRQT_XRC;
+    attr.pd = pd;
+    attr.xrcd = domain->get();
+    attr.cq = cq->get();
+    OwnedSrq made(ibv_create_srq_ex(device_.context(), &attr));
+    if (!made) return refused(errno, "ibv_create_srq_ex");
+    std::uint32_t number = 0;
+    if (const int error = ibv_get_srq_num(made.get(), &number); error != 0) return refused(error, "ibv_get_srq_num");
+    Answer answer;
+    answer.fields.add(Key::srq, objects_.srqs.add(std::move(made))).add(Key::srqn, std::uint64_t{number & 0xffffff});
+    return answer;
+}
+
+// One that no file names: it ends with this client.
+Answer Agent::xrcd(const Fields&) {
+    if (objects_.xrcds.full()) return refused(ENOSPC, "xrcd");
+    ibv_xrcd_init_attr attr{};
+    attr.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS;
+    attr.fd = -1;
+    attr.oflags = O_CREAT;
+    OwnedXrcd made(ibv_open_xrcd(device_.context(), &attr));
+    if (!made) return refused(errno, "ibv_open_xrcd");
+    Answer answer;
+    answer.fields.add(Key::xrcd, objects_.xrcds.add(std::move(made)));
+    return answer;
+}
+
+Answer Agent::xrcd_free(const Fields& ask) {
+    const std::uint64_t number = ask.number_or(Key::xrcd, 0);
+    OwnedXrcd* found = objects_.xrcds.find(number);
+    if (found == nullptr) return unknown("xrcd");
+    if (const int error = ibv_close_xrcd(found->get()); error != 0) return refused(error, "ibv_close_xrcd");
+    static_cast<void>(found->release());
+    objects_.xrcds.erase(number);
+    return {};
+}
+
+// A half of XRC. The one that serves completes nothing itself.
+Answer Agent::extended_qp(const Fields& ask, ibv_pd* pd, QpKind kind) {
+    const bool serves = kind == QpKind::xrc_recv;
+    if (ask.has(Key::srq)) return refused(EINVAL, "srq");
+    QueuePair pair{.kind = kind, .own_cq = !serves && !ask.has(Key::cq)};
+    ibv_qp_init_attr_ex attr{};
+    OwnedCq own;
+    if (serves) {
+        if (ask.has(Key::cq)) return refused(EINVAL, "cq");
+        const OwnedXrcd* domain = objects_.xrcds.find(ask.number_or(Key::xrcd, 0));
+        if (domain == nullptr) return unknown("xrcd");
+        attr.qp_type = IBV_QPT_XRC_RECV;
+        attr.comp_mask = IBV_QP_INIT_ATTR_XRCD;
+        attr.xrcd = domain->get();
+    } else {
+        attr.qp_type = IBV_QPT_XRC_SEND;
+        attr.comp_mask = IBV_QP_INIT_ATTR_PD;
+        attr.pd = pd;
+        attr.cap.max_send_wr = static_cast<std::uint32_t>(ask.number_or(Key::sends, kSends));
+        attr.cap.max_send_sge = 1;
+        attr.cap.max_inline_data = static_cast<std::uint32_t>(ask.number_or(Key::inline_room, 0));
+        const OwnedCq* queue = objects_.cqs.find(ask.number_or(Key::cq, 0));
+        if (!pair.own_cq && queue == nullptr) return unknown("cq");
+        if (pair.own_cq) own.reset(ibv_create_cq(device_.context(), static_cast<int>(attr.cap.max_send_wr) + kDepthMargin, nullptr, nullptr, 0));
+        if (pair.own_cq && !own) return refused(errno, "ibv_create_cq");
+        pair.cq = ask.number_or(Key::cq, 0);
+        attr.send_cq = pair.own_cq ? own.get() : queue->get();
+    }
+    pair.qp.reset(ibv_create_qp_ex(device_.context(), &attr));
+    if (!pair.qp) return refused(errno, "ibv_create_qp_ex");
+    if (own) pair.cq = objects_.cqs.add(std::move(own));
+    const std::uint64_t qpn = pair.qp->qp_num, cq = pair.cq;
+    Answer answer;
+    answer.fields.add(Key::qp, objects_.qps.add(std::move(pair))).add(Key::qpn, qpn);
+    if (!serves) answer.fields.add(Key::cq, cq);
     return answer;
 }
 
@@ -156,8 +247,11 @@ Answer Agent::qp(const Fields& ask) {
     if (objects_.qps.full() || objects_.cqs.full()) return refused(ENOSPC, "qp");
     ibv_pd* const pd = objects_.pd(ask.number_or(Key::pd, 0));
     if (pd == nullptr) return unknown("pd");
+    const auto kind = static_cast<QpKind>(ask.number_or(Key::kind, 0));
+    if (ask.has(Key::xrcd) != (kind == QpKind::xrc_recv)) return ask.has(Key::xrcd) ? refused(EINVAL, "xrcd") : missing("xrcd");
+    if (kind == QpKind::xrc_send || kind == QpKind::xrc_recv) return extended_qp(ask, pd, kind);
     constexpr std::array kTypes{IBV_QPT_RC, IBV_QPT_UC, IBV_QPT_UD};
-    QueuePair pair{.kind = static_cast<QpKind>(ask.number_or(Key::kind, 0)), .own_cq = !ask.has(Key::cq)};
+    QueuePair pair{.kind = kind, .own_cq = !ask.has(Key::cq)};
     ibv_qp_init_attr attr{};
     attr.qp_type = kTypes[static_cast<std::size_t>(pair.kind)];
     attr.cap = {.max_send_wr = static_cast<std::uint32_t>(ask.number_or(Key::sends, kSends)),

@@ -142,6 +142,7 @@ Answer Agent::post(const Fields& ask) {
         handle = handle_for(*pair, ask.text(Key::to), why);
         if (handle == nullptr) return why;
     }
+    if (pair->kind == QpKind::xrc_send && !ask.has(Key::srqn)) return missing("srqn");
     const std::uint64_t step = ask.number_or(Key::step, 0);
     const auto rkey = static_cast<std::uint32_t>(ask.number_or(Key::rkey, 0));
     for (std::uint64_t i = 0; i < ask.number_or(Key::count, 1); ++i) {
@@ -172,6 +173,7 @@ Answer Agent::post(const Fields& ask) {
             wr.wr.rdma.remote_addr = remote;
             wr.wr.rdma.rkey = rkey;
         }
+        if (pair->kind == QpKind::xrc_send) wr.qp_type.xrc.remote_srqn = static_cast<std::uint32_t>(ask.number_or(Key::srqn, 0));
         ibv_send_wr* bad = nullptr;
         if (const int error = ibv_post_send(pair->qp.get(), &wr, &bad); error != 0) return refused(error, after("ibv_post_send", i));
     }

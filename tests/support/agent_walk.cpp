@@ -81,13 +81,35 @@ std::string AgentWalk::judge(std::string_view expectation, const agent::ParsedAn
     return fmt::format("wanted {}, got {}", wanted, said(answer));
 }
 
+// A sentence where there is no such feature, or no answer.
+std::expected<bool, std::string> AgentWalk::both_have(std::string_view feature, const Ask& ask) {
+    const auto word = std::ranges::find(agent::kFeatureWords, feature);
+    if (word == agent::kFeatureWords.end()) return std::unexpected(fmt::format("no feature is called {}", feature));
+    const auto place = static_cast<std::size_t>(word - agent::kFeatureWords.begin());
+    bool all = true;
+    for (const char side : {'a', 'b'}) {
+        const auto answer = ask(side, {.verb = agent::Verb::hello, .fields = {}});
+        if (!answer) return std::unexpected(answer.error());
+        all = all && (answer->fields.number_or(agent::Key::features, 0) >> place & 1) != 0;
+    }
+    return all;
+}
+
 std::vector<std::string> AgentWalk::go(std::string_view text, const Ask& ask) {
     std::vector<std::string> wrong;
     std::istringstream lines{std::string(text)};
     std::string line;
+    bool skips = false;
     for (std::size_t number = 1; std::getline(lines, line); ++number) {
         line.resize(std::min(line.find('#') == 0 ? 0 : line.size(), line.size()));
         if (line.find_first_not_of(' ') == std::string::npos) continue;
+        if (line.starts_with("if ")) {
+            const auto has = both_have(std::string_view(line).substr(3), ask);
+            if (!has) wrong.push_back(fmt::format("{}: {}", number, has.error()));
+            skips = !has.value_or(false);
+        }
+        if (line == "end") skips = false;
+        if (skips || line == "end" || line.starts_with("if ")) continue;
         const std::size_t arrow = line.find(" -> ");
         const std::string request = "1 " + with_values(std::string_view(line).substr(0, arrow).substr(2));
         const agent::ParsedRequest parsed = agent::parse_request(request);

@@ -6,6 +6,7 @@
 //   a poll qp=$q wait=5000 -> wc~:success:send: #wc==1   some value of a key must contain this; how many there must be
 //   a qp_free qp=99 -> error==ENOENT                 it must be refused, with this name
 //   a kernel_log -> any                              it may be refused
+//   if xrc ... end                                   lines for devices that both have it, as `hello` says
 #pragma once
 
 #include <transport-replay/conformance/agent/line.hpp>
@@ -30,6 +31,7 @@ struct AgentWalk {
 
 private:
     [[nodiscard]] std::string with_values(std::string_view text) const;
+    [[nodiscard]] static std::expected<bool, std::string> both_have(std::string_view feature, const Ask& ask);
     [[nodiscard]] std::string judge(std::string_view expectation, const transport::conformance::agent::ParsedAnswer& answer,
                                     transport::conformance::agent::Verb verb);
 };

@@ -53,13 +53,13 @@ std::unexpected<Refused> unknown(std::string_view key) { return refused("ENOENT"
 
 // In the order of Verb.
 const std::array<State::Function, kVerbCount> State::kFunctions{
-    &State::hello,      &State::ping,    &State::reset,   &State::quit,       &State::pd,       &State::pd_free,    &State::cq,
-    &State::cq_free,    &State::mr,      &State::mr_free, &State::mw,         &State::mw_free,  &State::bind,       &State::set,
-    &State::fill,       &State::read,    &State::hash,    &State::compare,    &State::srq,      &State::srq_limit,  &State::srq_free,
-    &State::qp,         &State::connect, &State::qp_set,  &State::qp_state,   &State::qp_free,  &State::recv,       &State::post,
-    &State::poll,       &State::attach,  &State::detach,  &State::event,      &State::counters, &State::kernel_log, &State::listen,
-    &State::cm_connect, &State::accept,  &State::reject,  &State::disconnect, &State::cm_event, &State::cm_free,
-    &State::challenge,  &State::prove};
+    &State::hello,      &State::ping,      &State::reset,   &State::quit,       &State::pd,       &State::pd_free,    &State::cq,
+    &State::cq_free,    &State::mr,        &State::mr_free, &State::mw,         &State::mw_free,  &State::bind,       &State::set,
+    &State::fill,       &State::read,      &State::hash,    &State::compare,    &State::srq,      &State::srq_limit,  &State::srq_free,
+    &State::xrcd,       &State::xrcd_free, &State::qp,      &State::connect,    &State::qp_set,   &State::qp_state,   &State::qp_free,
+    &State::recv,       &State::post,      &State::poll,    &State::attach,     &State::detach,   &State::event,      &State::counters,
+    &State::kernel_log, &State::listen,    &State::cm_connect, &State::accept,  &State::reject,   &State::disconnect, &State::cm_event,
+    &State::cm_free,    &State::challenge, &State::prove};
 
 AgentOverVerbs::AgentOverVerbs() : state_(std::make_unique<AgentState>()) {}
 AgentOverVerbs::AgentOverVerbs(AgentOverVerbs&&) noexcept = default;
@@ -155,6 +155,8 @@ void State::clear(const Turn& turn) {
     windows.clear();
     for (const auto& [number, srq] : srqs.all()) static_cast<void>(adapter.destroy_srq(srq));
     srqs.clear();
+    for (const auto& [number, xrcd] : xrcds.all()) static_cast<void>(adapter.close_xrcd(xrcd));
+    xrcds.clear();
     for (const auto& [number, cq] : cqs.all()) static_cast<void>(adapter.destroy_cq(cq));
     cqs.clear();
     for (const auto& [number, region] : regions.all()) static_cast<void>(adapter.dereg_mr(region.mr.lkey));
@@ -183,7 +185,7 @@ State::Later State::hello(const Fields&, const Turn& turn) {
     for (const Pkey pkey : settings.pkeys) fields.add(Key::pkey, std::uint64_t{std::to_underlying(pkey)});
     fields.add(Key::features, bit(Feature::atomic) | bit(Feature::mw_1) | bit(Feature::mw_2) | bit(Feature::flush) |
                                   bit(Feature::atomic_write) | bit(Feature::srq) | bit(Feature::multicast) | bit(Feature::cm) |
-                                  bit(Feature::counters));
+                                  bit(Feature::counters) | bit(Feature::xrc));
     fields.add(Key::max_rd_atomic, std::uint64_t{verbs::kMaxRdAtomic}).add(Key::max_init_rd_atomic, std::uint64_t{verbs::kMaxRdAtomic});
     fields.add(Key::max_work, std::uint64_t{verbs::kMaxQpWr}).add(Key::max_sge, std::uint64_t{verbs::kMaxSge});
     return fields;

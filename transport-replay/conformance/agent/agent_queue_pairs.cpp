@@ -53,7 +53,8 @@ constexpr std::array kAttributeRows{
                  [](QpAttr& attr, std::uint64_t value) { attr.qkey = Qkey{static_cast<std::uint32_t>(value)}; }},
 };
 
-constexpr std::array kTypes{verbs::QpType::rc, verbs::QpType::uc, verbs::QpType::ud};
+constexpr std::array kTypes{verbs::QpType::rc, verbs::QpType::uc, verbs::QpType::ud, verbs::QpType::xrc_send, verbs::QpType::xrc_recv};
+static_assert(kTypes.size() == kQpKindWords.size());
 static_assert(kQpStateWords == verbs::kQpStateNames);
 
 std::optional<std::uint64_t> default_of(Key key) {
@@ -143,7 +144,18 @@ State::Later State::srq(const Fields& ask, const Turn& turn) {
     if (srqs.full()) return refused("ENOSPC", "srq");
     const auto pd = pd_of(ask, turn);
     if (!pd) return std::unexpected(pd.error());
-    const auto made = turn.adapter().create_srq(*pd, static_cast<std::uint32_t>(ask.number_or(Key::receives, kReceives)));
+    const auto receives = static_cast<std::uint32_t>(ask.number_or(Key::receives, kReceives));
+    if (ask.has(Key::xrcd)) {
+        const verbs::Xrcd* domain = xrcds.find(ask.number_or(Key::xrcd, 0));
+        if (domain == nullptr) return unknown("xrcd");
+        if (!ask.has(Key::cq)) return refused("missing", "cq");
+        const verbs::Cq* queue = cqs.find(ask.number_or(Key::cq, 0));
+        if (queue == nullptr) return unknown("cq");
+        const auto extended = turn.adapter().create_xrc_srq(*pd, *domain, *queue, receives);
+        if (!extended) return refused(extended.error(), "create_xrc_srq");
+        return Fields{}.add(Key::srq, srqs.add(extended->handle)).add(Key::srqn, std::uint64_t{std::to_underlying(extended->number)});
+    }
+    const auto made = turn.adapter().create_srq(*pd, receives);
     if (!made) return refused(made.error(), "create_srq");
     return Fields{}.add(Key::srq, srqs.add(*made));
 }
@@ -163,6 +175,22 @@ State::Later State::srq_free(const Fields& ask, const Turn& turn) {
     return answer;
 }
 
+State::Later State::xrcd(const Fields&, const Turn& turn) {
+    if (xrcds.full()) return refused("ENOSPC", "xrcd");
+    const auto made = turn.adapter().open_xrcd();
+    if (!made) return refused(made.error(), "open_xrcd");
+    return Fields{}.add(Key::xrcd, xrcds.add(*made));
+}
+
+State::Later State::xrcd_free(const Fields& ask, const Turn& turn) {
+    const std::uint64_t number = ask.number_or(Key::xrcd, 0);
+    const verbs::Xrcd* found = xrcds.find(number);
+    if (found == nullptr) return unknown("xrcd");
+    Answer answer = answer_of(turn.adapter().close_xrcd(*found), "close_xrcd");
+    if (answer) xrcds.erase(number);
+    return answer;
+}
+
 State::Later State::qp(const Fields& ask, const Turn& turn) {
     if (qps.full() || cqs.full()) return refused("ENOSPC", "qp");
     const auto pd = pd_of(ask, turn);
@@ -172,6 +200,9 @@ State::Later State::qp(const Fields& ask, const Turn& turn) {
     init.cap.max_send_wr = static_cast<std::uint32_t>(ask.number_or(Key::sends, kSends));
     init.cap.max_recv_wr = static_cast<std::uint32_t>(ask.number_or(Key::receives, kReceives));
     init.cap.max_inline_data = static_cast<std::uint32_t>(ask.number_or(Key::inline_room, 0));
+    if (ask.has(Key::xrcd) != (pair.kind == QpKind::xrc_recv)) return refused(ask.has(Key::xrcd) ? "EINVAL" : "missing", "xrcd");
+    if (pair.kind == QpKind::xrc_recv) return target(ask, pair, init, turn);
+    if (ask.has(Key::srq) && pair.kind == QpKind::xrc_send) return refused("EINVAL", "srq");
     if (const auto srq = ask.number(Key::srq)) {
         const verbs::Srq* shared = srqs.find(*srq);
         if (shared == nullptr) return unknown("srq");
@@ -196,6 +227,19 @@ State::Later State::qp(const Fields& ask, const Turn& turn) {
     if (pair.own_cq) pair.cq = cqs.add(init.send_cq);
     pair.qpn = *qpn;
     return Fields{}.add(Key::qp, qps.add(pair)).add(Key::qpn, std::uint64_t{std::to_underlying(pair.qpn)}).add(Key::cq, pair.cq);
+}
+
+// Of XRC: it completes nothing and receives nothing itself.
+Answer State::target(const Fields& ask, QueuePair pair, verbs::QpInitAttr init, const Turn& turn) {
+    if (ask.has(Key::cq) || ask.has(Key::srq)) return refused("EINVAL", "cq and srq are those of its domain");
+    const verbs::Xrcd* domain = xrcds.find(ask.number_or(Key::xrcd, 0));
+    if (domain == nullptr) return unknown("xrcd");
+    pair.own_cq = false;
+    init.xrcd = *domain;
+    const auto qpn = turn.adapter().create_qp(init);
+    if (!qpn) return refused(qpn.error(), "create_qp");
+    pair.qpn = *qpn;
+    return Fields{}.add(Key::qp, qps.add(pair)).add(Key::qpn, std::uint64_t{std::to_underlying(pair.qpn)});
 }
 
 // INIT is said again to a queue pair that is there already (that is no change, and sets its rights): receives posted before stay.

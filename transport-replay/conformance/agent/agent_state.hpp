@@ -104,7 +104,10 @@ struct AgentState {
     Later srq(const Fields& ask, const Turn& turn);
     Later srq_limit(const Fields& ask, const Turn& turn);
     Later srq_free(const Fields& ask, const Turn& turn);
+    Later xrcd(const Fields& ask, const Turn& turn);
+    Later xrcd_free(const Fields& ask, const Turn& turn);
     Later qp(const Fields& ask, const Turn& turn);
+    [[nodiscard]] Answer target(const Fields& ask, QueuePair pair, verbs::QpInitAttr init, const Turn& turn);
     Later connect(const Fields& ask, const Turn& turn);
     Later qp_set(const Fields& ask, const Turn& turn);
     Later qp_state(const Fields& ask, const Turn& turn);
@@ -142,6 +145,7 @@ struct AgentState {
     ObjectTable<Region> regions;
     std::uint64_t memory = 0;  // bytes of pages
     ObjectTable<verbs::Cq> cqs;
+    ObjectTable<verbs::Xrcd> xrcds;
     ObjectTable<verbs::Srq> srqs;
     ObjectTable<Window> windows;
     ObjectTable<QueuePair> qps;

@@ -71,6 +71,8 @@ std::expected<verbs::SendWr, Refused> work_of(const Fields& ask, const QueuePair
     wr.atomic = {.compare_add = ask.number_or(operation == Operation::fetch_add ? Key::add : Key::compare, 0),
                  .swap = ask.number_or(Key::swap, 0)};
     wr.flush = {.length = static_cast<std::uint32_t>(ask.number_or(Key::len, 0)), .global_visibility = true};
+    wr.remote_srq = Srqn{static_cast<std::uint32_t>(ask.number_or(Key::srqn, 0))};
+    if (pair.kind == QpKind::xrc_send && !ask.has(Key::srqn)) return refused("missing", "srqn");
     if (pair.kind != QpKind::ud) return wr;
     if (!ask.has(Key::to) || !ask.has(Key::qpn)) return refused("missing", "to and qpn");
     const auto to = address_of(ask.text(Key::to));

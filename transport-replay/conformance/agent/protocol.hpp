@@ -67,6 +67,8 @@ enum class Verb : std::uint8_t {
     srq,
     srq_limit,
     srq_free,
+    xrcd,
+    xrcd_free,
     qp,
     connect,
     qp_set,
@@ -144,19 +146,22 @@ inline constexpr std::array kHash{kMr, kOff, kLen};
 inline constexpr std::array kHashAnswer{Use{Key::hash}};
 inline constexpr std::array kCompareAnswer{Use{Key::wrong, required, kEnd}, Use{Key::first, optional, kEnd}};
 
-inline constexpr std::array kSrq{Use{Key::receives, required, kMostWork, 1}, Use{Key::pd, optional}};
-inline constexpr std::array kSrqAnswer{Use{Key::srq}};
+inline constexpr std::array kSrq{Use{Key::receives, required, kMostWork, 1}, Use{Key::pd, optional}, Use{Key::xrcd, optional},
+                                 Use{Key::cq, optional}};
+inline constexpr std::array kSrqAnswer{Use{Key::srq}, Use{Key::srqn, optional, k24}};
 inline constexpr std::array kSrqLimit{Use{Key::srq}, Use{Key::limit, required, kMostWork}};
 inline constexpr std::array kSrqFree{Use{Key::srq}};
+inline constexpr std::array kXrcd{Use{Key::xrcd}};
 
 inline constexpr std::array kQpMake{Use{Key::kind, optional},
                                     Use{Key::pd, optional},
                                     Use{Key::cq, optional},
                                     Use{Key::srq, optional},
+                                    Use{Key::xrcd, optional},
                                     Use{Key::sends, optional, kMostWork, 1},
                                     Use{Key::receives, optional, kMostWork},
                                     Use{Key::inline_room, optional, kMostShown}};
-inline constexpr std::array kQpAnswer{kQp, Use{Key::qpn, required, k24}, Use{Key::cq}};
+inline constexpr std::array kQpAnswer{kQp, Use{Key::qpn, required, k24}, Use{Key::cq, optional}};
 // Of connect and qp_set. connect: to `state` (rts), on the way there with what is not said as the defaults of kConnectDefaults.
 inline constexpr std::array kAttributes{kQp,
                                         Use{Key::state, optional},
@@ -216,7 +221,8 @@ inline constexpr std::array kPost{kQp,
                                   Use{Key::wr, optional},
                                   Use{Key::to, optional, 64},
                                   Use{Key::qpn, optional, k24},
-                                  Use{Key::qkey, optional, k32}};
+                                  Use{Key::qkey, optional, k32},
+                                  Use{Key::srqn, optional, k24}};
 inline constexpr std::array kPoll{Use{Key::qp, optional}, Use{Key::cq, optional}, Use{Key::max, optional, kMostCompletions, 1},
                                   Use{Key::least, optional, kMostCompletions}, kWait};
 inline constexpr std::array kPollAnswer{Use{Key::wc, repeated, kMostText}};
@@ -295,11 +301,13 @@ inline constexpr std::array kVerbs{
     VerbRow{Verb::read, "read", uses::kRead, uses::kReadAnswer, "what is in memory"},
     VerbRow{Verb::hash, "hash", uses::kHash, uses::kHashAnswer, "a hash of what is in memory"},
     VerbRow{Verb::compare, "compare", uses::kPattern, uses::kCompareAnswer, "how many bytes of memory are not the pattern's"},
-    VerbRow{Verb::srq, "srq", uses::kSrq, uses::kSrqAnswer, "a shared receive queue"},
+    VerbRow{Verb::srq, "srq", uses::kSrq, uses::kSrqAnswer, "a shared receive queue; of XRC: of a domain, and with its completion queue"},
     VerbRow{Verb::srq_limit, "srq_limit", uses::kSrqLimit, {}, "arms its limit"},
     VerbRow{Verb::srq_free, "srq_free", uses::kSrqFree, {}, ""},
+    VerbRow{Verb::xrcd, "xrcd", {}, uses::kXrcd, "a domain of XRC"},
+    VerbRow{Verb::xrcd_free, "xrcd_free", uses::kXrcd, {}, ""},
     VerbRow{Verb::qp, "qp", uses::kQpMake, uses::kQpAnswer,
-            "a queue pair (rc) in reset, with a completion queue of its own where none is named"},
+            "a queue pair (rc) in reset, with a completion queue of its own where none is named; xrc_recv: of a domain, and without one"},
     VerbRow{Verb::connect,
             "connect",
             uses::kAttributes,
@@ -309,7 +317,7 @@ inline constexpr std::array kVerbs{
     VerbRow{Verb::qp_state, "qp_state", uses::kQpOnly, uses::kStateAnswer, "what the device says of it"},
     VerbRow{Verb::qp_free, "qp_free", uses::kQpOnly, {}, "destroyed, with the completion queue it came with"},
     VerbRow{Verb::recv, "recv", uses::kRecv, {}, "posts receives to a queue pair or a shared queue"},
-    VerbRow{Verb::post, "post", uses::kPost, {}, "posts work; datagrams name to, qpn and qkey"},
+    VerbRow{Verb::post, "post", uses::kPost, {}, "posts work; datagrams name to, qpn and qkey, xrc_send names srqn"},
     VerbRow{Verb::poll, "poll", uses::kPoll, uses::kPollAnswer, "completions, as soon as there are `least` (1), or when the time is over"},
     VerbRow{Verb::attach, "attach", uses::kAttach, {}, "to a multicast group"},
     VerbRow{Verb::detach, "detach", uses::kAttach, {}, ""},

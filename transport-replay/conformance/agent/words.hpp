@@ -13,8 +13,9 @@
 
 namespace qps::transport::conformance::agent {
 
-enum class QpKind : std::uint8_t { rc, uc, ud };
-inline constexpr std::array<std::string_view, 3> kQpKindWords{"rc", "uc", "ud"};
+// Of XRC each half is a queue pair of its own: xrc_send asks, xrc_recv serves.
+enum class QpKind : std::uint8_t { rc, uc, ud, xrc_send, xrc_recv };
+inline constexpr std::array<std::string_view, 5> kQpKindWords{"rc", "uc", "ud", "xrc_send", "xrc_recv"};
 
 enum class QpStateWord : std::uint8_t { reset, init, rtr, rts, sqd, sqe, err };
 inline constexpr std::array<std::string_view, 7> kQpStateWords{"reset", "init", "rtr", "rts", "sqd", "sqe", "err"};
@@ -130,9 +131,9 @@ inline constexpr std::array<std::string_view, 11> kCmWords{"none",          "add
                                                            "disconnected",  "timewait_exit", "other"};
 
 // What a device and its agent can do, as bits.
-enum class Feature : std::uint8_t { atomic, mw_1, mw_2, flush, atomic_write, srq, multicast, cm, counters, kernel_log };
-inline constexpr std::array<std::string_view, 10> kFeatureWords{"atomic", "mw_1",      "mw_2", "flush",    "atomic_write",
-                                                                "srq",    "multicast", "cm",   "counters", "kernel_log"};
+enum class Feature : std::uint8_t { atomic, mw_1, mw_2, flush, atomic_write, srq, multicast, cm, counters, kernel_log, xrc };
+inline constexpr std::array<std::string_view, 11> kFeatureWords{"atomic",    "mw_1", "mw_2",     "flush",      "atomic_write", "srq",
+                                                                "multicast", "cm",   "counters", "kernel_log", "xrc"};
 
 // Which of the protocol's own reasons refused a request; a device's refusal has the name of an errno.
 enum class Fault : std::uint8_t { none, line, sequence, verb, key, value, missing, twice };

@@ -13,9 +13,9 @@ namespace {
 
 constexpr std::array<std::string_view, 5> kRegionKeys{"len", "access", "fill", "pd", "at"};
 constexpr std::array<std::string_view, 3> kReceiveKeys{"count", "len", "at"};
-constexpr std::array<std::string_view, 19> kPostKeys{"len",    "fill",    "at",   "va",    "rkey",       "imm",   "inv",
+constexpr std::array<std::string_view, 20> kPostKeys{"len",    "fill",    "at",   "va",    "rkey",       "imm",   "inv",
                                                      "add",    "compare", "swap", "count", "unsignaled", "fence", "solicited",
-                                                     "inline", "to",      "qpn",  "qkey",  "mr"};
+                                                     "inline", "to",      "qpn",  "qkey",  "mr",         "srqn"};
 constexpr std::array<std::string_view, 6> kCompletionKeys{"op", "status", "len", "imm", "wr", "count"};
 constexpr std::array<std::string_view, 11> kOperations{"send",      "send_imm", "send_inv",  "write", "write_imm",   "read",
                                                        "fetch_add", "cmp_swap", "local_inv", "flush", "atomic_write"};

@@ -25,6 +25,7 @@ constexpr std::array kKeys{
     ScriptKey{LayerKind::bth, "infiniband.bth.opcode", "opcode"},
     ScriptKey{LayerKind::bth, "infiniband.bth.m", "mig"},
     ScriptKey{LayerKind::bth, "infiniband.bth.padcnt", "padcnt"},
+    ScriptKey{LayerKind::xrceth, "infiniband.xrceth.xrcsrq", "srq"},
     ScriptKey{LayerKind::aeth, "infiniband.aeth.syndrome", "syndrome"},
     ScriptKey{LayerKind::aeth, "infiniband.aeth.syndrome.timer", "rnr"},
     ScriptKey{LayerKind::aeth, "infiniband.aeth.syndrome.credit_count", "credit_code"},

@@ -25,6 +25,8 @@ constexpr std::array kOfQp{
     GivenName{"qpn", "our queue pair number"},          GivenName{"psn", "our first PSN"},
     GivenName{"dut", "the device's queue pair number"}, GivenName{"dut_psn", "the device's first PSN"},
     GivenName{"mtu", "bytes of a full packet"},         GivenName{"id", "of the queue pair at its agent"},
+    GivenName{"srqn", "of XRC: the shared receive queue's number"}, GivenName{"srq", "and at its agent"},
+    GivenName{"xrcd", "of XRC: the domain at its agent"},
 };
 constexpr std::array kOfRegion{
     GivenName{"va", "its first address"}, GivenName{"rkey", "its key for peers"},   GivenName{"lkey", "its key for the device itself"},

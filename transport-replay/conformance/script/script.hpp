@@ -128,6 +128,7 @@ struct MakeQp {
     dissect::Service service{};
     EndKind kind{};
     Settings settings;
+    bool serves = false;  // XRC: the device's half is the one that serves, else the one that asks
 };
 struct Release {  // `free a`
     std::string name;

@@ -183,7 +183,11 @@ void ScriptWriter::write_head(std::string& text, std::vector<Written>& all, cons
         for (const Row& row : rows_)
             if (qp_of(all, row) == &qp)
                 while (mtu < row.length && mtu < 4096) mtu *= 2;
-        const std::string_view kind = service == Service::uc ? "uc" : service == Service::ud ? "ud" : "rc";
+        const bool ask = std::ranges::any_of(rows_, [&](const Row& row) { return row.ours && row.request && qp_of(all, row) == &qp; });
+        const std::string_view kind = service == Service::uc    ? "uc"
+                                      : service == Service::ud  ? "ud"
+                                      : service == Service::xrc ? (ask ? "xrc_recv" : "xrc_send")
+                                                                : "rc";
         qp.receive = std::max(longest, 1U) + (kind == "ud" ? 40U : 0U);
         text += fmt::format("qp {} {} mtu={}{}{}\n", qp.name, kind, mtu,
                             receives.empty() ? "" : fmt::format(" recv={}x{}", receives.size(), qp.receive),

@@ -68,9 +68,19 @@ Parsed take_let(Parsing& at) {
     return at.add(Let{name->text, std::move(*value)});
 }
 
-constexpr std::array<std::string_view, 24> kQpKeys{"mtu",     "recv",  "recv_len",  "recv_count", "send",   "timeout", "retry", "rnr_retry",
+constexpr std::array<std::string_view, 26> kQpKeys{"mtu",     "recv",  "recv_len",  "recv_count", "send",   "timeout", "retry", "rnr_retry",
                                                    "min_rnr", "depth", "resources", "access",     "pd",     "srq",     "psn",   "dut_psn",
-                                                   "qkey",    "port",  "sq",        "rq",         "inline", "private", "dut",   "us"};
+                                                   "qkey",    "port",  "sq",        "rq",         "inline", "private", "dut",   "us",
+                                                   "xrcd",    "srqn"};
+
+struct ServiceRow {
+    std::string_view word;
+    dissect::Service service;
+    bool serves;
+};
+constexpr std::array kServices{ServiceRow{"rc", dissect::Service::rc, false}, ServiceRow{"uc", dissect::Service::uc, false},
+                               ServiceRow{"ud", dissect::Service::ud, false}, ServiceRow{"xrc_send", dissect::Service::xrc, false},
+                               ServiceRow{"xrc_recv", dissect::Service::xrc, true}};
 
 // recv=4x1024: two settings.
 Parsed split_receives(Parsing& at, Settings& settings) {
@@ -90,16 +100,30 @@ Parsed split_receives(Parsing& at, Settings& settings) {
     return {};
 }
 
+// What only XRC has, and what it has not.
+Parsed extended_settings(const Parsing& at, const Token& service, const MakeQp& made) {
+    const auto says = [&](std::string_view key) { return std::ranges::find(made.settings, key, &Setting::key) != made.settings.end(); };
+    if (made.service != dissect::Service::xrc) {
+        for (const std::string_view key : {"xrcd", "srqn"})
+            if (says(key)) return at.fail(service, fmt::format("{}= is for queue pairs of XRC", key));
+        return {};
+    }
+    if (made.kind == EndKind::managed) return at.fail(service, "the connection manager here connects no queue pair of XRC");
+    if (says("srq")) return at.fail(service, "the shared receive queue of XRC is made with its domain: xrcd=N names another one's");
+    if (says("xrcd") && !made.serves) return at.fail(service, "xrcd= is for xrc_recv: the half that serves");
+    if (says("srqn") && made.serves && made.kind != EndKind::known) return at.fail(service, "the agent says which srqn it is");
+    return {};
+}
+
 Parsed take_qp(Parsing& at) {
     const auto name = token_in_place(at, 1, "the queue pair's name");
     if (!name) return std::unexpected(name.error());
-    const auto service = token_in_place(at, 2, "rc, uc or ud");
+    const auto service = token_in_place(at, 2, "rc, uc, ud, xrc_send or xrc_recv");
     if (!service) return std::unexpected(service.error());
-    MakeQp made{.name = name->text, .service = {}, .kind = EndKind::raw, .settings = {}};
-    if (service->text == "rc") made.service = dissect::Service::rc;
-    else if (service->text == "uc") made.service = dissect::Service::uc;
-    else if (service->text == "ud") made.service = dissect::Service::ud;
-    else return at.fail(*service, fmt::format("invalid service '{}': expected rc, uc or ud", service->text));
+    const auto* const row = std::ranges::find(kServices, std::string_view(service->text), &ServiceRow::word);
+    if (row == kServices.end())
+        return at.fail(*service, fmt::format("invalid service '{}': expected rc, uc, ud, xrc_send or xrc_recv", service->text));
+    MakeQp made{.name = name->text, .service = row->service, .kind = EndKind::raw, .settings = {}, .serves = row->serves};
     std::size_t first = 3;
     constexpr std::array<std::pair<std::string_view, EndKind>, 3> kKinds{
         {{"verbs", EndKind::verbs}, {"cm", EndKind::managed}, {"known", EndKind::known}}};
@@ -117,6 +141,7 @@ Parsed take_qp(Parsing& at) {
         if (there && made.kind != EndKind::known) return at.fail(*service, fmt::format("{}= is for a queue pair that is known: qp NAME rc known dut=N", number));
         if (!there && made.kind == EndKind::known && number == "dut") return at.fail(*service, "missing dut=N: the number of the queue pair that is known");
     }
+    if (auto right = extended_settings(at, *service, made); !right) return right;
     if (auto defined = at.define_qp(*name, name->text); !defined) return defined;
     return at.add(std::move(made));
 }

@@ -116,9 +116,10 @@ void Run::receive(const AgentLine& line) {
     const std::uint64_t count = number_of(line.settings, "count").value_or(1);
     const std::uint64_t length = number_of(line.settings, "len").value_or(4096);
     const std::uint64_t at = number_of(line.settings, "at").value_or(0);
-    const auto receive = [this, side = line.side, id, count, length, at](const Region& region) {
+    const auto receive = [this, side = line.side, name = line.qp, count, length, at](const Region& region) {
         Question question(agent::Verb::recv);
-        question.put("qp", *id).put("mr", region.mr).put("off", at).put("len", length).put("count", count).put("step", length);
+        put_half(question, side, queue_pairs_.at(name), false);
+        question.put("mr", region.mr).put("off", at).put("len", length).put("count", count).put("step", length);
         ask(side, question, nullptr);
     };
     const std::string name = line.qp + ".recv";
@@ -174,6 +175,8 @@ void Run::post_from(const AgentLine& line, const Region& region) {
         question.put("qpn", setting(line.settings, "qpn").value_or(std::to_string(std::to_underlying(qp->second.ours))));
         question.put("qkey", setting(line.settings, "qkey").value_or(std::to_string(std::to_underlying(qp->second.qkey))));
     }
+    if (qp->second.service == Service::xrc)
+        question.put("srqn", setting(line.settings, "srqn").value_or(std::to_string(std::to_underlying(qp->second.extended.number))));
     ask(line.side, question, nullptr);
 }
 
@@ -183,7 +186,8 @@ void Run::poll_completion(const AgentLine& line) {
     const auto bounds = id ? bounds_of(line.window) : std::nullopt;
     if (!bounds) return;
     Question question(agent::Verb::poll);
-    question.put("qp", *id).put("max", std::uint64_t{1}).put("least", std::uint64_t{1}).put("wait", milliseconds(bounds->latest - now_));
+    put_half(question, line.side, queue_pairs_.at(line.qp), true);
+    question.put("max", std::uint64_t{1}).put("least", std::uint64_t{1}).put("wait", milliseconds(bounds->latest - now_));
     ask(line.side, question, [this, &line](const agent::ParsedAnswer& answer) {
         const std::string_view came = answer.fields.text(agent::Key::wc);
         if (!came.empty()) return compare_completion(line, came);
@@ -227,7 +231,8 @@ void Run::poll_no_completion(const AgentLine& line) {
     const auto lasting = id && line.window.latest ? duration(*line.window.latest) : std::nullopt;
     if (!lasting) return;
     Question question(agent::Verb::poll);
-    question.put("qp", *id).put("max", std::uint64_t{1}).put("least", std::uint64_t{1}).put("wait", milliseconds(*lasting));
+    put_half(question, line.side, queue_pairs_.at(line.qp), true);
+    question.put("max", std::uint64_t{1}).put("least", std::uint64_t{1}).put("wait", milliseconds(*lasting));
     ask(line.side, question, [this, &line](const agent::ParsedAnswer& answer) {
         const std::string_view came = answer.fields.text(agent::Key::wc);
         if (!came.empty()) {

@@ -62,6 +62,7 @@ private:
         spec_ = to_spec(packet, making_.route);
         const ScriptQp& qp = making_.qp;
         set(spec_, "infiniband.bth.destqp", std::to_underlying(qp.theirs));
+        set(spec_, "infiniband.xrceth.xrcsrq", std::to_underlying(qp.extended.number));
         set(spec_, "infiniband.deth.srcqp", std::to_underlying(qp.ours));
         set(spec_, "infiniband.deth.q_key", std::to_underlying(qp.qkey));
         if (line_.acknowledges) set(spec_, "infiniband.aeth.syndrome", kUnlimited);

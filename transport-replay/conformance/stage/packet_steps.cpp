@@ -324,7 +324,8 @@ Step Run::play(const script::Alive& line) {
     if (line.qp.empty()) return alive_device();
     ScriptQp* qp = qp_named(line.qp);
     if (qp == nullptr) return Step::ended;
-    return qp->service == Service::rc ? alive_half(*qp) : alive_device();
+    const bool asks_us = qp->service == Service::xrc && !qp->serves;  // it answers nothing
+    return (qp->service == Service::rc || qp->service == Service::xrc) && !asks_us ? alive_half(*qp) : alive_device();
 }
 
 // An empty WRITE needs no key and no receive (C9-88), and its acknowledgment says that the queue pair goes on.
@@ -332,13 +333,15 @@ Step Run::alive_half(ScriptQp& qp) {
     if (waits_.part == 0) {
         qp.arrived.clear();
         waits_.psn = qp.next;
-        if (!send_line(fmt::format("RC_RDMA_WRITE_ONLY psn={} va=0 rkey=0 dmalen=0 ackreq", qp.next.value()), qp)) return Step::ended;
+        const std::string_view service = qp.service == Service::xrc ? "XRC" : "RC";
+        if (!send_line(fmt::format("{}_RDMA_WRITE_ONLY psn={} va=0 rkey=0 dmalen=0 ackreq", service, qp.next.value()), qp)) return Step::ended;
         waits_.part = 1;
         waits_.until = now_ + given_.settings.patience;
     }
     while (const live::ClaimedFrame* came = first_of(qp)) {
         const Packet packet = decoded(came->bytes);
-        const bool answers = packet.opcode == Opcode::rc_acknowledge && packet.psn == waits_.psn &&
+        const OpcodeRow& row = info(packet.opcode);
+        const bool answers = row.verb == Verb::acknowledge && row.service == qp.service && packet.psn == waits_.psn &&
                              number_in(packet, LayerKind::aeth, "infiniband.aeth.syndrome.opcode").value_or(1) == 0;
         event_ = came->time;
         note_received(qp, packet);
@@ -348,7 +351,7 @@ Step Run::alive_half(ScriptQp& qp) {
         return Step::next;
     }
     if (wait_until(*waits_.until)) return Step::wait;
-    fail_silent(qp.name, "an ACK of an empty RC_RDMA_WRITE_ONLY", {.earliest = {}, .latest = *waits_.until});
+    fail_silent(qp.name, qp.service == Service::xrc ? "an ACK of an empty XRC_RDMA_WRITE_ONLY" : "an ACK of an empty RC_RDMA_WRITE_ONLY", {.earliest = {}, .latest = *waits_.until});
     return Step::ended;
 }
 

@@ -158,6 +158,11 @@ private:
     Step play(const script::Release& line);
     Step connect_managed(const script::MakeQp& line, ScriptQp& qp);
     void make_at_agents(const script::MakeQp& line, ScriptQp& qp);
+    void connect_both(const script::MakeQp& line, ScriptQp& qp);
+    void make_extended(const script::MakeQp& line, ScriptQp& qp);
+    void make_serving(const script::MakeQp& line, ScriptQp& qp, std::function<void()> then);
+    void free_extended(ScriptQp& qp);
+    void put_half(Question& question, script::Side side, const ScriptQp& qp, bool completes) const;
     void connect_at(script::Side side, const script::MakeQp& line, const ScriptQp& qp);
     void free_half(ScriptQp& qp);
     void define_qp(const ScriptQp& qp);

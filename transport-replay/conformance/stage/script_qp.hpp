@@ -39,10 +39,21 @@ struct Stream {
     }
 };
 
+// XRC: the end that serves, at the device's agent or ours, by the agent's numbers; and how requests name its shared receive queue.
+struct ExtendedEnd {
+    script::Side side = script::Side::device;
+    std::uint64_t domain = 0;  // 0: it has none of these, for nobody but the script serves there
+    std::uint64_t cq = 0;
+    std::uint64_t srq = 0;
+    bool made_domain = false;  // else another one's
+    Srqn number{};
+};
+
 struct ScriptQp {
     std::string name;
     script::EndKind kind = script::EndKind::raw;
     dissect::Service service = dissect::Service::rc;
+    bool serves = false;      // XRC: the device's half serves, else it asks
     bool management = false;  // queue pair 1
     dissect::Qpn ours{};
     dissect::Qpn theirs{};
@@ -52,6 +63,7 @@ struct ScriptQp {
     dissect::Qkey qkey{0x1111'1111};
     std::optional<std::uint64_t> agent_qp;         // at the device's agent
     std::optional<std::uint64_t> our_qp;           // at ours
+    ExtendedEnd extended;                          // of XRC
     std::uint32_t our_comm = 0, their_comm = 0;    // of a connection that the CM made: to take it down
     dissect::Psn next;                             // of our requests: the first that the device has not acknowledged
     dissect::Psn next_sent;                        // the first that we have not sent

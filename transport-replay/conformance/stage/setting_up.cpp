@@ -21,6 +21,8 @@ constexpr std::uint32_t kMostQpn = 0xff'ffff;
 constexpr Duration kRequestAgain{1'000'000'000};
 constexpr std::size_t kMostRequests = 3;
 
+constexpr std::uint64_t kExtendedReceives = 128;  // of a shared receive queue of XRC, where no line says rq=
+
 constexpr std::string_view kind_word(Service service) { return service == Service::rc ? "rc" : service == Service::uc ? "uc" : "ud"; }
 
 // "8 (Invalid service ID)"
@@ -57,14 +59,34 @@ void Run::define_qp(const ScriptQp& qp) {
     variables_.set(name("dut_psn"), qp.their_first.value());
     variables_.set(name("mtu"), qp.mtu);
     variables_.set(name("id"), qp.agent_qp.value_or(0));
+    if (qp.service != Service::xrc) return;
+    variables_.set(name("srqn"), std::to_underlying(qp.extended.number));
+    variables_.set(name("srq"), qp.extended.srq);
+    variables_.set(name("xrcd"), qp.extended.domain);
 }
 
 void Run::free_half(ScriptQp& qp) {
     if (qp.agent_qp) ask(Side::device, Question(agent::Verb::qp_free).put("qp", *qp.agent_qp), nullptr);
     if (qp.our_qp) ask(Side::us, Question(agent::Verb::qp_free).put("qp", *qp.our_qp), nullptr);
+    free_extended(qp);
     endpoint_->release(qp.ours);
     regions_.erase("dut " + qp.name + ".recv");
     regions_.erase("dut " + qp.name + ".send");
+}
+
+// Its domain is another's from now on, where another serves in it too.
+void Run::free_extended(ScriptQp& qp) {
+    const ExtendedEnd& end = qp.extended;
+    if (end.srq == 0) return;
+    ask(end.side, Question(agent::Verb::srq_free).put("srq", end.srq), nullptr);
+    ask(end.side, Question(agent::Verb::cq_free).put("cq", end.cq), nullptr);
+    if (!end.made_domain) return;
+    for (auto& [name, other] : queue_pairs_)
+        if (&other != &qp && other.extended.side == end.side && other.extended.domain == end.domain) {
+            other.extended.made_domain = true;
+            return;
+        }
+    ask(end.side, Question(agent::Verb::xrcd_free).put("xrcd", end.domain), nullptr);
 }
 
 Step Run::play(const script::Release& line) {
@@ -82,11 +104,18 @@ Step Run::play(const script::MakeQp& line) {
         if (line.kind != EndKind::managed && line.kind != EndKind::known && !given_.device.there())
             return cannot("a queue pair of the device needs its agent (--agent) or `cm`");
         if (line.kind == EndKind::verbs && !given_.us.there()) return cannot("no adapter of our own");
+        if (line.service == Service::xrc && line.kind != EndKind::known && given_.features && !has(agent::Feature::xrc)) {
+            end(Verdict::not_applicable, std::string(kNoExtended));
+            return Step::ended;
+        }
         if (const auto old = queue_pairs_.find(line.name); old != queue_pairs_.end()) free_half(old->second);
         ScriptQp& qp = queue_pairs_[line.name] = ScriptQp{};
         qp.name = line.name;
         qp.kind = line.kind;
         qp.service = line.service;
+        qp.serves = line.serves;
+        if (line.service == Service::xrc)
+            qp.extended.number = Srqn{static_cast<std::uint32_t>(number_of(line.settings, "srqn").value_or(draw()) & kMostQpn)};
         // What CM connects must not have a number that it remembers of an earlier run (12.9.8.3.1): drawn of time, too.
         const std::uint64_t drawn = line.kind == EndKind::managed ? mix(management_.drawn * 31 + ++drawn_) : draw();
         qp.ours = Qpn{static_cast<std::uint32_t>(number_of(line.settings, "us").value_or(kFirstRawQpn + drawn % kRawQpns) & kMostQpn)};
@@ -99,7 +128,10 @@ Step Run::play(const script::MakeQp& line) {
         if (phase_ != Phase::playing) return Step::ended;
         waits_.part = 1;
         if (line.kind != EndKind::verbs && !endpoint_->claim(qp.ours)) return cannot("too many queue pairs");
-        if (line.kind == EndKind::raw || line.kind == EndKind::verbs) make_at_agents(line, qp);
+        if (line.kind == EndKind::raw || line.kind == EndKind::verbs) {
+            if (line.service == Service::xrc) make_extended(line, qp);
+            else make_at_agents(line, qp);
+        }
     }
     ScriptQp& qp = queue_pairs_[line.name];
     if (line.kind == EndKind::managed) return connect_managed(line, qp);
@@ -130,16 +162,78 @@ void Run::make_at_agents(const script::MakeQp& line, ScriptQp& qp) {
     ask(Side::device, theirs, [this, &line, &qp](const agent::ParsedAnswer& answer) {
         qp.agent_qp = answer.fields.number_or(agent::Key::qp, 0);
         qp.theirs = Qpn{static_cast<std::uint32_t>(answer.fields.number_or(agent::Key::qpn, 0))};
-        connect_at(Side::device, line, qp);
-        if (line.kind == EndKind::verbs) connect_at(Side::us, line, qp);
-        const auto count = number_of(line.settings, "recv_count");
-        const auto length = number_of(line.settings, "recv_len");
-        if (!count || !length || *count == 0) return;
-        make_region(Side::device, qp.name + ".recv", {}, *count * *length, [this, &qp, count, length](const Region& region) {
-            Question receive(agent::Verb::recv);
-            receive.put("qp", qp.agent_qp.value_or(0)).put("mr", region.mr).put("len", *length).put("count", *count).put("step", *length);
-            ask(Side::device, receive, nullptr);
+        connect_both(line, qp);
+    });
+}
+
+// And the device's gets the receives that the line says.
+void Run::connect_both(const script::MakeQp& line, ScriptQp& qp) {
+    connect_at(Side::device, line, qp);
+    if (line.kind == EndKind::verbs) connect_at(Side::us, line, qp);
+    const auto count = number_of(line.settings, "recv_count");
+    const auto length = number_of(line.settings, "recv_len");
+    if (!count || !length || *count == 0) return;
+    make_region(Side::device, qp.name + ".recv", {}, *count * *length, [this, &qp, count, length](const Region& region) {
+        Question receive(agent::Verb::recv);
+        put_half(receive, Side::device, qp, false);
+        receive.put("mr", region.mr).put("len", *length).put("count", *count).put("step", *length);
+        ask(Side::device, receive, nullptr);
+    });
+}
+
+// Where an end receives, or, `completes`, where its work completes: at its queue pair; of the end of XRC that serves, at its shared queue.
+void Run::put_half(Question& question, Side side, const ScriptQp& qp, bool completes) const {
+    if (const ExtendedEnd& end = qp.extended; end.srq != 0 && end.side == side) question.put(completes ? "cq" : "srq", completes ? end.cq : end.srq);
+    else question.put("qp", (side == Side::device ? qp.agent_qp : qp.our_qp).value_or(0));
+}
+
+// XRC: an end asks, the other one serves, with a domain, a shared receive queue and a completion queue of it.
+void Run::make_extended(const script::MakeQp& line, ScriptQp& qp) {
+    const auto asking = [this, &line, &qp] {
+        const Side side = line.serves ? Side::us : Side::device;
+        if (side == Side::us && line.kind != EndKind::verbs) return connect_both(line, qp);
+        Question made(agent::Verb::qp);
+        made.put("kind", "xrc_send");
+        if (side == Side::device)
+            for (const auto& [ours, agents] : {std::pair{"sq", "sends"}, std::pair{"inline", "inline"}})
+                if (const auto value = setting(line.settings, ours)) made.put(agents, *value);
+        ask(side, made, [this, &line, &qp, side](const agent::ParsedAnswer& answer) {
+            (side == Side::device ? qp.agent_qp : qp.our_qp) = answer.fields.number_or(agent::Key::qp, 0);
+            (side == Side::device ? qp.theirs : qp.ours) = Qpn{static_cast<std::uint32_t>(answer.fields.number_or(agent::Key::qpn, 0))};
+            connect_both(line, qp);
         });
+    };
+    if (!line.serves && line.kind != EndKind::verbs) return asking();
+    qp.extended.side = line.serves ? Side::device : Side::us;
+    make_serving(line, qp, asking);
+}
+
+void Run::make_serving(const script::MakeQp& line, ScriptQp& qp, std::function<void()> then) {
+    const Side side = qp.extended.side;
+    const auto of_domain = [this, &line, &qp, side, then = std::move(then)](std::uint64_t domain) {
+        qp.extended.domain = domain;
+        const auto receives = number_of(line.settings, "rq").value_or(kExtendedReceives);
+        ask(side, Question(agent::Verb::cq).put("depth", receives), [this, &line, &qp, side, receives, then](const agent::ParsedAnswer& made) {
+            qp.extended.cq = made.fields.number_or(agent::Key::cq, 0);
+            Question queue(agent::Verb::srq);
+            queue.put("receives", receives).put("xrcd", qp.extended.domain).put("cq", qp.extended.cq);
+            if (const auto pd = number_of(line.settings, "pd"); pd && *pd != 0 && side == Side::device) queue.put("pd", domains_[{side, *pd}]);
+            ask(side, queue, [&qp](const agent::ParsedAnswer& answer) {
+                qp.extended.srq = answer.fields.number_or(agent::Key::srq, 0);
+                qp.extended.number = Srqn{static_cast<std::uint32_t>(answer.fields.number_or(agent::Key::srqn, 0))};
+            });
+            ask(side, Question(agent::Verb::qp).put("kind", "xrc_recv").put("xrcd", qp.extended.domain),
+                [&qp, side, then](const agent::ParsedAnswer& answer) {
+                    (side == Side::device ? qp.agent_qp : qp.our_qp) = answer.fields.number_or(agent::Key::qp, 0);
+                    (side == Side::device ? qp.theirs : qp.ours) = Qpn{static_cast<std::uint32_t>(answer.fields.number_or(agent::Key::qpn, 0))};
+                    then();
+                });
+        });
+    };
+    if (const auto said = number_of(line.settings, "xrcd"); said && side == Side::device) return of_domain(*said);
+    ask(side, Question(agent::Verb::xrcd), [&qp, of_domain](const agent::ParsedAnswer& answer) {
+        qp.extended.made_domain = true;
+        of_domain(answer.fields.number_or(agent::Key::xrcd, 0));
     });
 }
 
@@ -166,7 +260,7 @@ void Run::connect_at(Side side, const script::MakeQp& line, const ScriptQp& qp) 
                                           Named{"access", "access"}};
     if (device)
         for (const Named& row : kOfDevice)
-            if (const auto value = setting(line.settings, row.ours); value && (line.service == Service::rc || row.ours == "access"))
+            if (const auto value = setting(line.settings, row.ours); value && (line.service == Service::rc || line.service == Service::xrc || row.ours == "access"))
                 connect.put(row.agents, row.ours == "access" && *value == "none" ? "local" : *value);
     ask(side, connect, nullptr);
 }

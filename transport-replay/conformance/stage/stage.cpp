@@ -176,6 +176,8 @@ std::string Run::missing_need() {
         if (!there(need))
             return need == "agent" ? std::string(kNoAgent)
                    : need == "cm"  ? "the port of the device is unknown (--port)"
+                   : need == agent::kFeatureWords[static_cast<std::size_t>(agent::Feature::xrc)] && given_.device.there()
+                       ? std::string(kNoExtended)
                                    : fmt::format("it needs \"{}\", which is missing", need);
     return {};
 }

@@ -22,6 +22,7 @@
 
 namespace qps::transport::conformance::stage {
 
+inline constexpr std::string_view kNoExtended = "the device has no XRC";  // as its agent says
 inline constexpr std::string_view kNoAgent = "no agent of the device (--agent)";  // why a script that needs one is not applicable
 inline constexpr std::size_t kMostRecorded = 1U << 14;                            // frames of a run: a storm and what it is answered with
 inline constexpr std::size_t kMostArrived = 1U << 13;                             // as many as the endpoint keeps
