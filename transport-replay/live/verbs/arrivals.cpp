@@ -176,7 +176,9 @@ bool deliver(AdapterState& adapter, QueuePair& qp, const IncomingPacket& arrival
     }
     if (arrival.ecn == Ecn::congestion_experienced && packet.dest_qp != kMulticastQpn) on_mark(adapter, qp, arrival, now);
     if (info(packet.opcode).request) return process_request(adapter, qp, arrival);
+    const std::uint64_t losses = qp.requester->counts().sequence_naks;
     qp.requester->process(packet, now);
+    if (qp.rate && qp.requester->counts().sequence_naks != losses) qp.rate->on_loss(now);
     const auto round_trip = qp.requester->take_round_trip();
     if (qp.rate && round_trip) qp.rate->on_round_trip(*round_trip, now);
     settle(adapter, qp);

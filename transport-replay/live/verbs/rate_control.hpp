@@ -19,6 +19,9 @@ public:
     void on_round_trip(dissect::Duration took, dissect::Instant now) {
         if (Timely* by = std::get_if<Timely>(&by_)) by->on_round_trip(took, now);
     }
+    void on_loss(dissect::Instant now) {
+        if (Timely* by = std::get_if<Timely>(&by_)) by->on_loss(now);
+    }
     void on_sent(std::uint64_t bytes, dissect::Instant now) {
         std::visit([&](auto& by) { by.on_sent(bytes, now); }, by_);
     }

@@ -35,7 +35,7 @@ struct Feed {
 TEST_CASE("timely: round trips that stay short limit nothing") {
     Feed feed;
     feed.trips(100, microseconds(20));
-    feed.trips(100, microseconds(69));  // less than 50 us above the shortest
+    feed.trips(100, microseconds(219));  // less than 200 us above the shortest
     CHECK_FALSE(feed.timely.limited());
     CHECK(feed.timely.shortest() == microseconds(20));
 }
@@ -44,28 +44,74 @@ TEST_CASE("timely: long round trips cut the rate, the longer the deeper") {
     Feed feed, worse;
     feed.trips(1, microseconds(20));
     worse.trips(1, microseconds(20));
-    feed.trips(1, microseconds(600));  // above 520 us: 0.8 of (1 - 520/600)
-    worse.trips(1, microseconds(6000));
-    CHECK(is_about(rate_of(feed.timely), 10e9 * (1 - 0.8 * (1 - 520.0 / 600))));
-    CHECK(is_about(rate_of(worse.timely), 10e9 * (1 - 0.8 * (1 - 520.0 / 6000))));
+    feed.trips(2, microseconds(1500));  // above 1020 us: 0.8 of (1 - 1020/1500)
+    worse.trips(2, microseconds(6000));
+    CHECK(is_about(rate_of(feed.timely), 10e9 * (1 - 0.8 * (1 - 1020.0 / 1500))));
+    CHECK(is_about(rate_of(worse.timely), 10e9 * (1 - 0.8 * (1 - 1020.0 / 6000))));
     worse.trips(1000, microseconds(6000));
     CHECK(worse.timely.rate() == kSettings.min_rate);
+}
+
+TEST_CASE("timely: one long round trip among short ones is a busy processor, and cuts nothing") {
+    Feed feed;
+    for (int i = 0; i < 100; ++i) {
+        feed.trips(1, microseconds(20));
+        feed.trips(1, microseconds(20'000));
+    }
+    CHECK_FALSE(feed.timely.limited());
+    feed.trips(1, microseconds(20'000));
+    CHECK(feed.timely.limited());
+}
+
+TEST_CASE("timely: round trips that jitter around one length leave most of the rate") {
+    Feed feed;
+    std::mt19937_64 draw(11);
+    feed.trips(1, microseconds(34));  // as on a veth: 34 us at best, 232 us in the middle
+    feed.trips(2, microseconds(6000));
+    for (int i = 0; i < 5000; ++i) feed.trips(1, microseconds(static_cast<std::int64_t>(150 + draw() % 170)));
+    CHECK(rate_of(feed.timely) > 5'000'000'000);
 }
 
 TEST_CASE("timely: between the bounds the gradient decides, and what has fallen for long rises fast") {
     Feed feed;
     feed.trips(1, microseconds(20));
-    feed.trips(1, microseconds(90));
+    feed.trips(2, microseconds(320));
     const std::uint64_t cut = rate_of(feed.timely);
-    CHECK(is_about(cut, 10e9 * 0.2));  // it grew by more than the shortest
-    feed.trips(1, microseconds(80));
-    feed.trips(1, microseconds(79));  // by now the smoothed difference is below zero
+    CHECK(is_about(cut, 10e9 * 0.2));  // it grew by more than the round trip at `low`
+    feed.trips(1, microseconds(270));  // by now the smoothed difference is below zero
     const std::uint64_t slow = rate_of(feed.timely);
-    feed.trips(20, microseconds(78));
+    CHECK(slow == cut + 100'000'000);
+    feed.trips(20, microseconds(268));
     CHECK(rate_of(feed.timely) > slow + 20 * 100'000'000);  // five steps at a time
     feed.trips(100, microseconds(30));
     CHECK_FALSE(feed.timely.limited());
     CHECK(feed.timely.rate() == kSettings.line_rate);
+}
+
+TEST_CASE("timely: a loss halves the rate, those of one round trip once") {
+    Feed feed;
+    feed.trips(5, microseconds(20));
+    feed.timely.on_loss(feed.now);
+    CHECK(is_about(rate_of(feed.timely), 5e9));
+    feed.timely.on_loss(feed.now + microseconds(19));
+    CHECK(is_about(rate_of(feed.timely), 5e9));
+    feed.timely.on_loss(feed.now + microseconds(20));
+    CHECK(is_about(rate_of(feed.timely), 2.5e9));
+}
+
+TEST_CASE("timely: the first cut begins at the rate that was sent, not at that of the line") {
+    for (const std::uint64_t bytes : {12'500U, 10U}) {
+        Timely timely(kSettings);
+        const Instant begin{1'000'000};
+        timely.on_round_trip(microseconds(20), begin);
+        for (int i = 0; i < 100; ++i) timely.on_sent(bytes, begin);
+        const Instant later = begin + microseconds(10'000);
+        timely.on_round_trip(microseconds(6000), later);
+        CHECK_FALSE(timely.limited());
+        timely.on_round_trip(microseconds(6000), later + microseconds(10));
+        // 1 Gbit/s was sent, and twice as much may be; next to nothing, and ten steps may be.
+        CHECK(is_about(rate_of(timely), (bytes == 10 ? 1e9 : 2e9) * (1 - 0.8 * (1 - 1020.0 / 6000))));
+    }
 }
 
 TEST_CASE("timely: frames leave at the rate") {
@@ -92,6 +138,7 @@ TEST_CASE("timely: no round trip and no setting breaks its bounds") {
                                    std::numeric_limits<std::int64_t>::min(), static_cast<std::int64_t>(draw() % 10'000'000)};
             timely.on_round_trip(Duration{trips[draw() % trips.size()]}, Instant{i});
             timely.on_sent(draw() % 5000, Instant{i});
+            if (draw() % 8 == 0) timely.on_loss(Instant{i});
             CHECK(rate_of(timely) <= line);
             CHECK(rate_of(timely) >= 1);
         }
