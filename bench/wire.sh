@@ -2,7 +2,7 @@
 # Devices and replay on a wire: a veth in a network namespace made here, MTU 9000:  wire.sh BIN CAPTURE
 # In turns: what bench_devices says, and the capture sent as fast as it goes by `qpscope replay`, the same with rewriting, and by
 # tcpreplay where it is installed. Wall and processor time a frame; medians over BENCH_ROUNDS (default 5).
-# Then endpoint to endpoint, between this namespace and another (bench_endpoint), with the goals beside what came of it.
+# Then endpoint to endpoint, between this namespace and another (bench_endpoint), with the goals beside what came of it; rate controls on a bottleneck.
 set -euo pipefail
 export LC_ALL=C
 [[ $(id -u) == 0 ]] || { echo "wire.sh: a network namespace and raw sockets need root" >&2; exit 1; }
@@ -79,3 +79,5 @@ for mtu in 9000 3400; do
 done
 echo
 "$bin/bench_rate_control"
+echo
+bash "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/bottleneck.sh" "$bin/qpscope"
