@@ -89,7 +89,8 @@ QWidget* PreferencesDialog::reading(const Preferences& before) {
     form->addRow(tr("IP &protocol of Ultra Ethernet:"), m_protocol);
     m_unordered->setText(hostsText(before.reading.unorderedHosts));
     m_unordered->setPlaceholderText(tr("none; for example 10.0.0.2, fd00::2"));
-    m_unordered->setToolTip(tr("Hosts whose NICs accept packets in any order (multipath, packet spraying): late packets to them are as they should be"));
+    m_unordered->setToolTip(
+        tr("Hosts whose NICs accept packets in any order (multipath, packet spraying): late packets to them are as they should be"));
     m_unordered->setAccessibleName(tr("Hosts that accept any order"));
     form->addRow(tr("Hosts that accept an&y order:"), m_unordered);
     return group;

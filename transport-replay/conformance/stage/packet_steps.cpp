@@ -351,7 +351,8 @@ Step Run::alive_half(ScriptQp& qp) {
         return Step::next;
     }
     if (wait_until(*waits_.until)) return Step::wait;
-    fail_silent(qp.name, qp.service == Service::xrc ? "an ACK of an empty XRC_RDMA_WRITE_ONLY" : "an ACK of an empty RC_RDMA_WRITE_ONLY", {.earliest = {}, .latest = *waits_.until});
+    const std::string_view wanted = qp.service == Service::xrc ? "an ACK of an empty XRC_RDMA_WRITE_ONLY" : "an ACK of an empty RC_RDMA_WRITE_ONLY";
+    fail_silent(qp.name, wanted, {.earliest = {}, .latest = *waits_.until});
     return Step::ended;
 }
 

@@ -183,7 +183,8 @@ void Run::connect_both(const script::MakeQp& line, ScriptQp& qp) {
 
 // Where an end receives, or, `completes`, where its work completes: at its queue pair; of the end of XRC that serves, at its shared queue.
 void Run::put_half(Question& question, Side side, const ScriptQp& qp, bool completes) const {
-    if (const ExtendedEnd& end = qp.extended; end.srq != 0 && end.side == side) question.put(completes ? "cq" : "srq", completes ? end.cq : end.srq);
+    const ExtendedEnd& end = qp.extended;
+    if (end.srq != 0 && end.side == side) question.put(completes ? "cq" : "srq", completes ? end.cq : end.srq);
     else question.put("qp", (side == Side::device ? qp.agent_qp : qp.our_qp).value_or(0));
 }
 
@@ -260,7 +261,8 @@ void Run::connect_at(Side side, const script::MakeQp& line, const ScriptQp& qp) 
                                           Named{"access", "access"}};
     if (device)
         for (const Named& row : kOfDevice)
-            if (const auto value = setting(line.settings, row.ours); value && (line.service == Service::rc || line.service == Service::xrc || row.ours == "access"))
+            if (const auto value = setting(line.settings, row.ours);
+                value && (line.service == Service::rc || line.service == Service::xrc || row.ours == "access"))
                 connect.put(row.agents, row.ours == "access" && *value == "none" ? "local" : *value);
     ask(side, connect, nullptr);
 }
