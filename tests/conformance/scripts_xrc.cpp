@@ -25,9 +25,9 @@ assert $a.xrcd == $b.xrcd "one domain"
 < a XRC_ACKNOWLEDGE psn=+1 msn=+1
 dut a completion op=recv status=success len=1124
 dut memory a.recv 0..1124 is fill 3
-> a XRC_SEND_ONLY_IMMEDIATE psn=+2 len=10 imm=9 srq=$b.srqn ackreq
+> a XRC_SEND_ONLY_WITH_IMMEDIATE psn=+2 len=10 imm=01:02:03:04 srq=$b.srqn ackreq
 < a XRC_ACKNOWLEDGE psn=+2 msn=+2
-dut b completion op=recv len=10 imm=9
+dut b completion op=recv len=10 imm=0x01020304
 dut a no completion for 10ms
 > a XRC_RDMA_WRITE_ONLY psn=+3 va=$m.va rkey=$m.rkey len=64 fill=8 ackreq
 < a XRC_ACKNOWLEDGE psn=+3 msn=+3
