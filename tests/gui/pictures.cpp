@@ -29,13 +29,13 @@ namespace series = qps::transport::series;
 
 namespace {
 
-QString sample(const char* name) { return QStringLiteral(QPSCOPE_SOURCE_DIR "/captures/") + QLatin1String(name); }
+QString captureIn(const char* folder_and_file) { return QStringLiteral(QPSCOPE_SOURCE_DIR "/captures/") + QLatin1String(folder_and_file); }
 
 // A capture that is open, and a picture of it that was computed.
 template <class Shown>
 struct Open : WithApplication {
     explicit Open(const char* file, std::optional<ConnectionId> connection = {}) {
-        session.open({sample(file)});
+        session.open({captureIn(file)});
         REQUIRE(QTest::qWaitFor([this] { return session.state() == Session::State::Done; }, kPatience));
         if (connection) selection.selectConnection(*connection);
         picture.resize(900, 600);
