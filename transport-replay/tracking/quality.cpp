@@ -5,7 +5,6 @@
 #include <bit>
 #include <cstdlib>
 #include <memory>
-#include <new>
 #include <span>
 #include <tuple>
 #include <type_traits>
@@ -36,7 +35,7 @@ std::shared_ptr<RepetitionWindow::Sets> RepetitionWindow::empty_sets() {
     std::size_t bytes = sizeof(Sets) + alignof(Sets);
     std::shared_ptr<void> room(std::calloc(1, bytes), std::free);
     void* place = room.get();
-    if (place == nullptr || std::align(alignof(Sets), sizeof(Sets), place, bytes) == nullptr) throw std::bad_alloc();
+    if (place == nullptr || std::align(alignof(Sets), sizeof(Sets), place, bytes) == nullptr) return std::make_shared<Sets>();
     return {std::move(room), static_cast<Sets*>(place)};
 }
 
