@@ -10,6 +10,7 @@
 #include <transport-replay/live/pingpong/pingpong.hpp>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdlib>
 #include <expected>
@@ -180,11 +181,14 @@ double measure_writes(Way way, const Side& here, const Side& there, PathMtu mtu,
     return packets / pair.client.took;
 }
 
-// Seconds of the median round trip.
-double measure_pingpong(Way way, const Side& here, const Side& there) {
+// Seconds of the median round trip, 8 bytes: a SEND and one back; a WRITE and a READ behind it; a WRITE, and when it is done a READ.
+constexpr std::array<std::string_view, 3> kRoundTrips{"send-poll", "write-poll", "write-read-poll"};
+
+double measure_pingpong(Way way, std::string_view mode, const Side& here, const Side& there) {
     PingpongRow row;
+    const auto played = std::ranges::find(kPingpongModes, mode, &PingpongMode::name);
     PingpongSettings calls{.request = {.target = there.address, .count = 20'000, .size = 8, .depth = 1},
-                           .modes = {0},
+                           .modes = {static_cast<std::size_t>(played - kPingpongModes.begin())},
                            .on_row = [&row](const PingpongRow& on_row) { row = on_row; }};
     PingpongSettings serves = calls;
     serves.request.target.reset();
@@ -241,12 +245,14 @@ int main(int argc, char** argv) {
         for (const Way way : ways)
             if (carries(way, here, mtu)) measure_writes(way, here, there, mtu, mtu == PathMtu::bytes_4096 ? messages : messages / 2 + 1);
     for (int turn = 0; turn < 3; ++turn) {
-        const double raw = measure_raw(here, there);
-        fmt::print("round_trip raw_us={:.2f}", raw * 1e6);
-        for (const Way way : ways) {
-            const double ours = measure_pingpong(way, here, there);
-            fmt::print(" {0}_us={1:.2f} {0}_ratio={2:.2f}", name_of(way), ours * 1e6, ours / raw);
+        for (const std::string_view mode : kRoundTrips) {
+            const double raw = measure_raw(here, there);
+            fmt::print("round_trip mode={} raw_us={:.2f}", mode, raw * 1e6);
+            for (const Way way : ways) {
+                const double ours = measure_pingpong(way, mode, here, there);
+                fmt::print(" {0}_us={1:.2f} {0}_ratio={2:.2f}", name_of(way), ours * 1e6, ours / raw);
+            }
+            fmt::print(" load={:.1f}\n", load());
         }
-        fmt::print(" load={:.1f}\n", load());
     }
 }

@@ -45,6 +45,8 @@ void walk_udp(Walk& walk, std::uint8_t network_layer) {
     if (port == kUltraPort && (length == 0 || length >= kUdpLength) &&
         walk_ultra_ethernet(walk, length == 0 ? walk.end : start + length, read_be<std::uint16_t>(header, 0)))
         return;
+    // Nothing in it, as IP says too: who looks for open ports sends such, and the port alone makes no RDMA of it.
+    if (length == kUdpLength && walk.end == start + kUdpLength) return add_data(walk);
     if (length >= kUdpLength) {
         narrow(walk, start + length);
     } else if (length != 0) {  // zero: a jumbogram or an offloading sender

@@ -3,6 +3,8 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/packets.hpp>
 
+#include <algorithm>
+
 using namespace qps::dissect;
 using qps::tests::Decoded;
 using qps::tests::hex;
@@ -359,6 +361,28 @@ TEST_CASE("only the destination port 4791 makes RoCE") {
     CHECK_FALSE(Decoded(spec).packet.has_transport());
     set(spec, "udp.dstport", 4791);
     CHECK(Decoded(spec).packet.has_transport());
+}
+
+TEST_CASE("an empty datagram to a RoCE port is no RDMA packet, a short one is a broken one") {
+    const auto to_roce_port = [](std::size_t bytes) {
+        PacketSpec spec = sample();
+        std::vector<std::byte> frame = build(spec);
+        constexpr std::size_t kHeaders = 14 + 20 + 8;
+        frame.resize(kHeaders + bytes);
+        frame[17] = static_cast<std::byte>(28 + bytes);  // of IP
+        frame[16] = std::byte{};
+        frame[39] = static_cast<std::byte>(8 + bytes);  // of UDP
+        frame[38] = std::byte{};
+        frame.resize(60);
+        return Decoded(frame, LinkType::ethernet);
+    };
+    const auto is_broken = [](const Decoded& decoded) {
+        return std::ranges::any_of(decoded.packet.layers(), [](const Layer& layer) { return layer.fault != Fault::none; });
+    };
+    const Decoded empty = to_roce_port(0);
+    CHECK_FALSE(empty.packet.has_transport());
+    CHECK_FALSE(is_broken(empty));
+    CHECK(is_broken(to_roce_port(3)));
 }
 
 TEST_CASE("a frame of nothing and a frame of junk are decoded to what they are") {

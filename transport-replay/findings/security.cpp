@@ -186,8 +186,8 @@ void psns_guessed(const Timeline& timeline, const Emit& emit) {
                   .count = way.incidents->psn_returns,
                   .summary = fmt::format("{} the PSNs of {} to {} left their sequence by more than {} and came back to it within a second: packets of two senders, or recordings by two clocks.",
                                          times(way.incidents->psn_returns), from, to, grouped(kFarPsn)),
-                  .advice = fmt::format("Compare source MAC, TTL and UDP port of these packets with the others of {}: who does not know the PSNs is not the "
-                                        "one that is connected (two tenants with the same addresses at one tap look alike).",
+                  .advice = fmt::format("Compare source MAC, TTL, UDP port and VNI of these packets with the others of {}: who does not know the PSNs is not "
+                                        "the one that is connected (two tenants with the same addresses at one tap look alike).",
                                         from)});
         }
 }

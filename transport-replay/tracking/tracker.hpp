@@ -291,6 +291,8 @@ private:
         dissect::FrameIndex stray{};
         dissect::InterfaceId interface{};  // and file, of the stray: another one has another clock, perhaps
         std::uint16_t file = 0;
+        std::uint16_t vlan = 0;            // of the stray, as its tunnel
+        dissect::Encapsulation encapsulation = dissect::Encapsulation::none;
     };
     static constexpr std::size_t kMaxLeft = 4096;  // ways; of others that began anew nothing is told
     boost::unordered_flat_map<FlowIndex::Where, LeftPsns> left_;

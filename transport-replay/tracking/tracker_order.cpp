@@ -23,7 +23,8 @@ void Tracker::note_late(Way& way, const Observation& observation, const std::opt
 void Tracker::note_restart(WayOf where, const Observation& observation, Psn next) {
     constexpr Duration kSoon{1'000'000'000};
     constexpr std::int32_t kNear = 4096;  // of 2^24 PSNs: chance finds them once in 2,000 times
-    const LeftPsns here{next, observation.time, observation.frame, observation.interface, observation.file};
+    const LeftPsns here{next, observation.time, observation.frame, observation.interface, observation.file,
+                        observation.vlan, observation.encapsulation};
     const auto found = left_.find(where.word());
     if (found == left_.end()) {
         if (left_.size() < kMaxLeft) left_.emplace(where.word(), here);
@@ -35,6 +36,12 @@ void Tracker::note_restart(WayOf where, const Observation& observation, Psn next
     if (!soon || !same_clock) {
         left = here;
     } else if (std::abs(observation.psn - left.next) <= kNear) {
+        // Networks that use the same addresses side by side: the packets themselves tell them apart.
+        const bool same_network = observation.vlan == left.vlan && observation.encapsulation == left.encapsulation;
+        if (!same_network) {
+            left_.erase(found);
+            return;
+        }
         Way& way = entries_[where.index()].connection.way(where.from());
         ++way.incidents.made().psn_returns;
         way.incidents.made().note(Oddity::stray, left.stray);

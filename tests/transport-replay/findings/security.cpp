@@ -29,7 +29,7 @@ struct RecordedRequests {
     std::uint64_t frames = 0;
     std::int64_t clock = 0;
 
-    void request(std::uint32_t psn, std::int64_t after = 10 * kMicrosecond, std::uint32_t interface = 0) {
+    void request(std::uint32_t psn, std::int64_t after = 10 * kMicrosecond, std::uint32_t interface = 0, std::uint16_t vlan = 0) {
         PacketSpec spec = transport_packet(Opcode{0x04}, Network::roce_v2_ipv4);
         set(spec, "ip.src", 0x0a000001);
         set(spec, "ip.dst", 0x0a000002);
@@ -44,6 +44,7 @@ struct RecordedRequests {
         decode(frame, packet);
         Observation observation;
         observe(packet, observation);
+        observation.vlan = vlan;
         analysis.observe(observation);
     }
     [[nodiscard]] std::uint32_t returns() {
@@ -158,6 +159,13 @@ TEST_CASE("PSNs that come back to what they left are of two senders, and a queue
             recorded.request(1000 + i);
         }
         CHECK(recorded.returns() >= 19);
+    }
+    SECTION("one each in two VLANs, which have the same addresses") {
+        for (std::uint32_t i = 0; i < 40; i += 2) {
+            recorded.request(1000 + i, 10 * kMicrosecond, 0, 100);
+            recorded.request(0x400000 + i, 10 * kMicrosecond, 0, 200);
+        }
+        CHECK(recorded.returns() == 0);
     }
     SECTION("one sender over two links, whose recorders have clocks of their own") {
         for (std::uint32_t i = 0; i < 40; ++i) recorded.request(i % 2 == 0 ? 1000 + i : 0x400000 + i, 10 * kMicrosecond, i % 2);
