@@ -14,7 +14,23 @@ for folder in "$SOURCE"/captures/*/; do
         -e infiniband.reth.r_key -e infiniband.reth.va -e infiniband.deth.q_key "$file" >"clean/$name.fields"
     "$QPSCOPE" info -q -f tsv "$file" | grep -E '^(icrc|vcrc|packets|rdma)' >"clean/$name.info"
     "$QPSCOPE" info -q -f tsv "clean/$name.pcapng" | grep -E '^(icrc|vcrc|packets|rdma)' | diff "clean/$name.info" - || fail "$name: other verdicts"
+    "$QPSCOPE" anonymize -q --key "$key" --payload keep -o clean/kept "$file" || fail "$name: exit code $? with its payload"
+    "$QPSCOPE" info -q -f tsv clean/kept | grep -E '^(icrc|vcrc|packets|rdma)' | diff "clean/$name.info" - || fail "$name: other verdicts with its payload"
+    # What is cut cannot be checked; of the other packets none is wrong that was right: what is good less is cut.
+    "$QPSCOPE" anonymize -q --key "$key" --payload cut -o clean/cut "$file" || fail "$name: exit code $? without its payload"
+    "$QPSCOPE" info -q -f tsv clean/cut >clean/cut.info
+    "$QPSCOPE" info -q -f tsv "$file" | awk -F'\t' '
+        { was = NR != FNR }
+        $1 ~ /^(icrc|vcrc|fpdu_crc)\.(bad|not_checkable)$/ { count[was, $1] = $2 }
+        END {
+            for (one in count) {
+                split(one, key, SUBSEP)
+                if (key[1] == 0 && key[2] ~ /bad$/ && count[one] > count[1, key[2]]) { print key[2], count[one], "was", count[1, key[2]]; bad = 1 }
+            }
+            exit bad
+        }' clean/cut.info - || fail "$name: CRCs are wrong where nothing was cut"
 done
+rm -f clean/kept clean/cut clean/cut.info
 
 python3 - clean <<'PYTHON'
 import glob, ipaddress, json, os, re, struct, sys

@@ -3,7 +3,6 @@
 #include <dissect/ulp/ulp.hpp>
 #include <dissect/ultra_ethernet/ses.hpp>
 #include <transport-replay/evidence/anonymizer.hpp>
-#include <transport-replay/evidence/frame_sums.hpp>
 #include <transport-replay/set_up/exchange_text.hpp>
 
 #include <algorithm>
@@ -237,8 +236,12 @@ void Anonymizer::decode_again() {
     decode(frame, rewritten_);
 }
 
-// From the innermost out: what is inside another's bytes is right by then.
-void Anonymizer::restore_crcs() {
+// From the innermost out: what is inside another's bytes is right by then. The checksums of IP over InfiniBand are inside of the ICRC; those
+// before a BTH are no part of it (A17.3), but that of UDP sums it up.
+void Anonymizer::restore_sums_and_crcs(const FrameSums& sums) {
+    const Layer* bth = find(packet_, LayerKind::bth);
+    const std::size_t inside = bth == nullptr ? out_.size() : bth->offset;
+    restore(sums, out_, {.from = inside, .to = out_.size()});
     const Layer* icrc = find(packet_, LayerKind::icrc);
     const Layer* vcrc = find(packet_, LayerKind::vcrc);
     if (icrc != nullptr) {
@@ -249,6 +252,7 @@ void Anonymizer::restore_crcs() {
         decode_again();
         set_crc(out_, *vcrc, 16, packet_.vcrc, rewritten_.vcrc);
     }
+    restore(sums, out_, {.from = 0, .to = inside});
 }
 
 Frame Anonymizer::anonymize(const Frame& frame, const FlowKey& way, const UlpHint& hint) {
@@ -263,14 +267,11 @@ Frame Anonymizer::anonymize(const Frame& frame, const FlowKey& way, const UlpHin
         if (layer.length != 0) rewrite(layer);
     Frame made = frame;
     made.options = {};  // comments and whatever else somebody wrote there
-    if (payload_ == PayloadMode::cut) {
-        out_.resize(end_of_headers());
-    } else {
-        restore_mpa_crcs(hint);
-        crcs_.pass(way, packet_, hint, out_);
-        restore_crcs();
-        restore(sums, out_);
-    }
+    restore_mpa_crcs(hint);
+    crcs_.pass(way, packet_, hint, out_);
+    restore_sums_and_crcs(sums);
+    // Last: of a packet without payload nothing is cut, and the headers that are left of another have checksums of their own.
+    if (payload_ == PayloadMode::cut) out_.resize(end_of_headers());
     made.bytes = out_;
     return made;
 }

@@ -10,6 +10,7 @@
 #include <dissect/frame.hpp>
 #include <dissect/packet.hpp>
 #include <dissect/ulp/ulp_hint.hpp>
+#include <transport-replay/evidence/frame_sums.hpp>
 #include <transport-replay/evidence/mpa_crc_carry.hpp>
 #include <transport-replay/evidence/pseudonyms.hpp>
 #include <transport-replay/evidence/secrets.hpp>
@@ -54,7 +55,7 @@ private:
     [[nodiscard]] std::size_t end_of_headers() const;
     void decode_again();
     void restore_mpa_crcs(const dissect::UlpHint& hint);
-    void restore_crcs();
+    void restore_sums_and_crcs(const FrameSums& sums);
 
     Pseudonyms& pseudonyms_;
     PayloadMode payload_;

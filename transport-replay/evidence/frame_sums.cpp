@@ -64,10 +64,13 @@ FrameSums sums_of(const Packet& packet) {
     return sums;
 }
 
-void restore(const FrameSums& sums, MutableBytes frame) {
+void restore(const FrameSums& sums, MutableBytes frame) { restore(sums, frame, {.from = 0, .to = frame.size()}); }
+
+void restore(const FrameSums& sums, MutableBytes frame, const FrameStretch& stretch) {
     constexpr std::uint64_t kModulus = 0xffff;
     for (std::size_t i = sums.count; i-- > 0;) {
         const FrameSum& sum = sums.rows[i];
+        if (sum.from < stretch.from || sum.from >= stretch.to) continue;
         const std::uint64_t after = sum.over(frame) % kModulus, before = sum.before % kModulus;
         if (after == before) continue;
         std::uint64_t checksum = (read_be<std::uint16_t>(frame, sum.checksum) + before + kModulus - after) % kModulus;

@@ -28,7 +28,13 @@ struct FrameSums {
 // Checksums from the outermost to the innermost: of IPv4 headers, and of what follows IP directly.
 [[nodiscard]] FrameSums sums_of(const dissect::Packet& packet);
 
-// From the innermost out: what is inside another's bytes is right by then.
+// Bytes of a frame, from the first to the one behind the last.
+struct FrameStretch {
+    std::size_t from = 0, to = 0;
+};
+
+// Of checksums whose bytes begin in the stretch, from the innermost out: what is inside another's bytes is right by then.
+void restore(const FrameSums& sums, dissect::MutableBytes frame, const FrameStretch& stretch);
 void restore(const FrameSums& sums, dissect::MutableBytes frame);
 
 }  // namespace qps::transport
