@@ -250,44 +250,76 @@ void applications(Hearing& hearing) {
     hearing.expect(after >= 2 && both->b.said.time - both->a.since >= kTakes, "it had no time to take it");
 }
 
-// Packets by priority and DSCP, of which the end announced that no priority that they may have is lossless.
-void outside(Hearing& hearing) {
-    const auto said = hearing.must_say("^" + kEnd + " announces PFC for (priorit[a-z0-9, ]+?) on interface 0, but " + kNumber +
-                                       " RoCE packets? to (it|(?:[0-9a-f]{2}:){5}[0-9a-f]{2}) there (?:is|are) of priority (\\d) \\(by (?:PCP, with DSCP (\\d+)|DSCP (\\d+), as it maps it)\\)");
-    if (!said) return;
+// The priorities that a packet may have by an announcement; none where nobody can tell.
+std::set<std::uint32_t> possible_of(const Announced& said, const Wire& wire) {
+    std::set<std::uint32_t> possible;
+    if (const auto mapped = said.code_points.find(wire.dscp()); mapped != said.code_points.end()) possible = mapped->second;
+    if (possible.empty() && (!wire.priority || wire.dscp() != 0)) return {};
+    possible.insert(wire.priority.value_or(0));
+    possible.insert(wire.dscp() / 8);
+    return possible;
+}
+bool is_outside(const Announced& said, const Wire& wire) {
+    const std::set<std::uint32_t> possible = possible_of(said, wire);
+    if (possible.empty() || said.lossless.value_or(0) == 0) return false;
+    return std::ranges::none_of(possible, [&](std::uint32_t one) { return (*said.lossless >> one & 1U) != 0; });
+}
+
+// What is said of packets by priority and DSCP; `still`: of those that would be outside by the last announcement, too.
+struct SaidOutside {
+    std::string end, to;
+    std::uint32_t priority = 0, dscp = 0;
+    bool tagged = false, still = false;
+    std::string packets, others, last;
+};
+void compare_outside(Hearing& hearing, const SaidOutside& claim) {
     const auto all = all_of(hearing.recording());
-    std::uint64_t named = 0, others = 0;
-    const bool tagged = !(*said)[6].empty();
-    const auto dscp = static_cast<std::uint32_t>(std::stoul((*said)[tagged ? 6 : 7])), priority = static_cast<std::uint32_t>(std::stoul((*said)[5]));
-    const std::string to = (*said)[4] == "it" ? (*said)[1] : (*said)[4];
     std::set<std::string> bridges, stations;
     for (const Announced& one : all) (one.bridge ? bridges : stations).insert(one.sender + one.station);
     hearing.expect(bridges.size() == 1 && stations.size() == 1, "not one bridge and one station");
-    std::optional<Announced> now;
+    const auto last = last_of(all, claim.end);
+    if (!last) return hearing.object("it announces nothing");
+    hearing.expect(claim.last.empty() || listed(of_bits(last->said.lossless.value_or(0))) == claim.last, "it announces other priorities");
+    std::uint64_t named = 0, others = 0;
     for (const Wire& wire : hearing.wires()) {
-        now.reset();
+        std::optional<Announced> now;
         bool known = false;
         for (const Announced& one : all) {
-            known |= one.sender == to && one.frame < wire.frame;
-            if (one.sender == (*said)[1] && one.frame < wire.frame) now = one;
+            known |= one.sender == claim.to && one.frame < wire.frame;
+            if (one.sender == claim.end && one.frame < wire.frame) now = one;
         }
-        if (!known || mac_at(hearing.recording().records[wire.frame - 1].bytes, 0) != to) continue;
-        if (!now || now->lossless.value_or(0) == 0 || wire.time > now->until() || wire.cnp() || wire.management()) continue;
-        std::set<std::uint32_t> possible;
-        if (const auto mapped = now->code_points.find(wire.dscp()); mapped != now->code_points.end()) possible = mapped->second;
-        const std::uint32_t by_map = possible.empty() ? 8 : *possible.begin();
-        if (possible.empty() && (!wire.priority || wire.dscp() != 0)) continue;
-        possible.insert(wire.priority.value_or(0));
-        possible.insert(wire.dscp() / 8);
-        if (std::ranges::any_of(possible, [&](std::uint32_t one) { return (*now->lossless >> one & 1U) != 0; })) continue;
-        const bool this_one = wire.dscp() == dscp && wire.priority.has_value() == tagged && (tagged ? *wire.priority : by_map) == priority;
+        if (!known || !now || mac_at(hearing.recording().records[wire.frame - 1].bytes, 0) != claim.to) continue;
+        if (wire.time > now->until() || wire.cnp() || wire.management() || !is_outside(*now, wire) || is_outside(last->said, wire) != claim.still) continue;
+        const auto mapped = now->code_points.find(wire.dscp());
+        const std::uint32_t by_map = mapped == now->code_points.end() || mapped->second.empty() ? 8 : *mapped->second.begin();
+        const bool this_one =
+            wire.dscp() == claim.dscp && wire.priority.has_value() == claim.tagged && (claim.tagged ? *wire.priority : by_map) == claim.priority;
         (this_one ? named : others) += 1;
     }
-    const auto last = last_of(all, (*said)[1]);
-    hearing.expect(last && listed(of_bits(last->said.lossless.value_or(0))) == (*said)[2], "it announces other priorities");
-    hearing.equal("packets", count_of((*said)[3]).value_or(0), named);
-    const auto rest = hearing.take("and " + kNumber + " of others");
-    hearing.equal("packets of others", rest ? count_of((*rest)[1]).value_or(0) : 0, others);
+    hearing.equal("packets", count_of(claim.packets).value_or(0), named);
+    hearing.equal("packets of others", count_of(claim.others).value_or(0), others);
+}
+
+std::uint32_t small_number(const std::string& digits) { return static_cast<std::uint32_t>(std::stoul(digits)); }
+
+// Packets of which the end announced that no priority that they may have is lossless: now, or when they passed.
+void outside(Hearing& hearing) {
+    const std::string mac = "((?:[0-9a-f]{2}:){5}[0-9a-f]{2})";
+    if (const auto said = hearing.take("^" + kNumber + " RoCE packets? to " + mac + " on interface 0 (?:was|were) of priority (\\d) \\(by (?:PCP, with DSCP (\\d+)|"
+                                       "DSCP (\\d+), as mapped then)\\)(?:, and " + kNumber + " of others)?, for which " + kEnd + " announced no PFC then"
+                                       "(?:; its last announcement has PFC for ((?:no )?priorit[a-z0-9, ]+?))?\\.$")) {
+        const bool tagged = !(*said)[4].empty();
+        return compare_outside(hearing, {.end = (*said)[7], .to = (*said)[2], .priority = small_number((*said)[3]), .dscp = small_number((*said)[tagged ? 4 : 5]),
+                                         .tagged = tagged, .still = false, .packets = (*said)[1], .others = (*said)[6], .last = (*said)[8]});
+    }
+    const auto said = hearing.must_say("^" + kEnd + " announces PFC for (priorit[a-z0-9, ]+?) on interface 0, but " + kNumber +
+                                       " RoCE packets? to (it|(?:[0-9a-f]{2}:){5}[0-9a-f]{2}) there (?:is|are) of priority (\\d) \\(by (?:PCP, with DSCP (\\d+)|DSCP (\\d+), as it maps it)\\)");
+    if (!said) return;
+    const bool tagged = !(*said)[6].empty();
+    const auto others = hearing.take("and " + kNumber + " of others");
+    compare_outside(hearing, {.end = (*said)[1], .to = (*said)[4] == "it" ? (*said)[1] : (*said)[4], .priority = small_number((*said)[5]),
+                              .dscp = small_number((*said)[tagged ? 6 : 7]), .tagged = tagged, .still = true, .packets = (*said)[3],
+                              .others = others ? (*others)[1] : "", .last = (*said)[2]});
 }
 
 void stopped(Hearing& hearing) {

@@ -77,7 +77,7 @@ void roce(Stage& stage, unsigned variant) {
     both(stage, {applications({0x63, 0x12, 0xb7})}, {applications({variant == 0 ? 0x83U : 0xa4U, 0x12, 0xb7})}, 3 + variant);
 }
 
-// Variant 0: by tags; 1: by DSCPs as the switch maps them; 2: tags of several priorities, some lossless.
+// Variant 0: by tags; 1: by DSCPs as the switch maps them; 2: tags of several priorities, some lossless, one of them from then on.
 void outside(Stage& stage, unsigned variant) {
     std::vector<HeaderSpec> tlvs{pfc_tlv(0x08, false)};
     if (variant == 1) tlvs.push_back(applications({0xa5, 0, 34}));
@@ -94,6 +94,7 @@ void outside(Stage& stage, unsigned variant) {
         }
         stage.acknowledge(2, 1, 21, number);
     }
+    if (variant == 2) announce(stage, true, {pfc_tlv(0x0a, false)});
 }
 
 // Variant 0: the NIC is not heard any more; 1: it says that it stops; 2: the switch stops, later.

@@ -189,29 +189,76 @@ void application_priority_differs(const Timeline& timeline, const Emit& emit) {
     });
 }
 
+// Packets of an end that the tracker counted under what was announced when they passed, as one sentence tells them.
+namespace {
+
+struct OutsideRows {
+    const OutsidePfc* most = nullptr;
+    std::uint64_t all = 0;
+    std::vector<dissect::FrameIndex> packets;
+
+    void add(const OutsidePfc& one) {
+        if (most == nullptr || one.packets > most->packets) most = &one;
+        all += one.packets;
+        if (packets.size() < kMaxEvidence) packets.push_back(one.first);
+    }
+    [[nodiscard]] std::string how(bool now) const {
+        if (most->tagged) return fmt::format("by PCP, with DSCP {}", most->dscp);
+        return fmt::format("by DSCP {}, as {}", most->dscp, now ? "it maps it" : "mapped then");
+    }
+    [[nodiscard]] std::string rest() const { return all == most->packets ? "" : fmt::format(", and {} of others", grouped(all - most->packets)); }
+};
+
+// Whether they would still be outside by what the end announced last; else it announced something else when they passed.
+bool still_outside(const BridgingAnnouncement& last, const OutsidePfc& packets) {
+    if (!last.whole || last.pfc.value_or(0) == 0 || packets.dscp >= last.dscp.size()) return false;
+    const PriorityBits mapped = last.dscp[packets.dscp];
+    if (mapped == 0 && (packets.dscp != 0 || !packets.tagged)) return false;
+    const unsigned possible = mapped | 1U << (packets.tagged ? packets.priority : 0U) | 1U << packets.dscp / kLinkPriorities;
+    return (possible & *last.pfc) == 0;
+}
+
+void emit_outside(const BridgingLink& link, const BridgingEnd& end, const std::string& to, OutsideRows rows, const Emit& emit) {
+    const bool older = std::ranges::any_of(end.outside, [&](const OutsidePfc& one) { return one.first < end.since && still_outside(end.announced, one); });
+    rows.packets.insert(rows.packets.begin(), {end.first, end.since});
+    emit({.party = Party::application,
+          .packets = std::move(rows.packets),
+          .count = rows.all,
+          .summary = fmt::format("{} announces PFC for {} on interface {}, but {} to {} there {} of priority {} ({}){}{}.", end_text(end),
+                                 priorities_text(end.announced.pfc.value_or(0)), std::to_underlying(link.interface),
+                                 counted(rows.most->packets, "RoCE packet"), to, rows.most->packets == 1 ? "is" : "are", rows.most->priority, rows.how(true),
+                                 rows.rest(), older ? "; some passed before it changed what it announces, and had no PFC then either" : ""),
+          .advice = "Let the senders use a lossless priority (traffic class or ToS of the queue pairs, `cma_roce_tos`, the egress map of the VLAN), or "
+                    "give theirs PFC at both ends."});
+}
+
+// It may be mended: packets of before say nothing of what is announced now.
+void emit_once_outside(const BridgingLink& link, const BridgingEnd& end, const std::string& to, OutsideRows rows, const Emit& emit) {
+    const std::string last = end.announced.whole ? fmt::format("; its last announcement has PFC for {}", priorities_text(end.announced.pfc.value_or(0))) : "";
+    rows.packets.insert(rows.packets.begin(), {end.first, end.since});
+    emit({.party = Party::application,
+          .packets = std::move(rows.packets),
+          .count = rows.all,
+          .summary = fmt::format("{} to {} on interface {} {} of priority {} ({}){}, for which {} announced no PFC then{}.",
+                                 counted(rows.most->packets, "RoCE packet"), to, std::to_underlying(link.interface), rows.most->packets == 1 ? "was" : "were",
+                                 rows.most->priority, rows.how(false), rows.rest(), end_text(end), last),
+          .advice = "Look who changed PFC or the map of DSCPs, and whether losses on this link ended with it.",
+          .severity = Severity::note});
+}
+
+}  // namespace
+
 void roce_outside_pfc(const Timeline& timeline, const Emit& emit) {
     for (const BridgingLink& link : timeline.bridging.links) {
         if (link.ends.size() != 2 || link.ends[0].announced.bridge == link.ends[1].announced.bridge) continue;  // of which link, nobody knows
         const BridgingEnd& station = link.ends[0].announced.bridge ? link.ends[1] : link.ends[0];
         for (const BridgingEnd& end : link.ends) {
-            if (end.outside.empty()) continue;
-            const OutsidePfc& most = *std::ranges::max_element(end.outside, {}, &OutsidePfc::packets);
-            std::uint64_t all = end.outside_left_out;
-            std::vector<dissect::FrameIndex> packets{end.first, end.since, most.first};
-            for (const OutsidePfc& one : end.outside) {
-                all += one.packets;
-                if (packets.size() < kMaxEvidence) packets.push_back(one.first);
-            }
-            const std::string how = most.tagged ? fmt::format("by PCP, with DSCP {}", most.dscp) : fmt::format("by DSCP {}, as it maps it", most.dscp);
-            const std::string rest = all == most.packets ? "" : fmt::format(", and {} of others", grouped(all - most.packets));
-            emit({.party = Party::application,
-                  .packets = std::move(packets),
-                  .count = all,
-                  .summary = fmt::format("{} announces PFC for {} on interface {}, but {} to {} there {} of priority {} ({}){}.", end_text(end),
-                                         priorities_text(end.announced.pfc.value_or(0)), std::to_underlying(link.interface),
-                                         counted(most.packets, "RoCE packet"), &end == &station ? "it" : text(station.sender), most.packets == 1 ? "is" : "are", most.priority, how, rest),
-                  .advice = "Let the senders use a lossless priority (traffic class or ToS of the queue pairs, `cma_roce_tos`, the egress map of the VLAN), or "
-                            "give theirs PFC at both ends."});
+            OutsideRows now, once;
+            for (const OutsidePfc& one : end.outside) (still_outside(end.announced, one) ? now : once).add(one);
+            if (end.first == end.since) now.all += end.outside_left_out;  // else nobody knows what was announced then
+            const std::string to = &end == &station ? "it" : text(station.sender);
+            if (now.most != nullptr) emit_outside(link, end, to, std::move(now), emit);
+            if (once.most != nullptr) emit_once_outside(link, end, text(station.sender), std::move(once), emit);
         }
     }
 }

@@ -11,6 +11,8 @@
 #include <random>
 #include <string>
 
+#include <fmt/format.h>
+
 using namespace qps::dissect;
 using namespace qps::transport;
 using namespace qps::tests;
@@ -349,6 +351,63 @@ TEST_CASE("packets are judged by what was announced when they passed") {
     link.data(1, 4U, 0);
     link.announce(kSwitch, 2, {pfc_tlv(kThree, false)});
     CHECK(link.said("roce-outside-pfc").empty());
+}
+
+TEST_CASE("packets of a priority whose PFC was announced later are told as past") {
+    RecordedLink mended, moved, dropped, cut, mapped, both;
+    for (RecordedLink* link : {&mended, &moved, &dropped, &cut, &both}) {
+        link->announce(kNic, 0);
+        link->announce(kSwitch, 0, {pfc_tlv(kThree, false)});
+        for (int i = 0; i < 4; ++i) link->data(1 + i, 4U, 0);
+    }
+    const std::string then = "4 RoCE packets to 02:00:00:00:00:01 on interface 0 were of priority 4 (by PCP, with DSCP 0), for which 02:00:00:00:00:f1 (leaf-1) "
+                             "announced no PFC then";
+    const auto only = [](RecordedLink& link) {
+        const auto said = link.said("roce-outside-pfc");
+        return said.size() == 1 ? said[0] : fmt::format("{} findings", said.size());
+    };
+    mended.announce(kSwitch, 10, {pfc_tlv(kThreeAndFour, false)});
+    mended.data(11, 4U, 0);
+    CHECK(only(mended) == then + "; its last announcement has PFC for priorities 3 and 4.");
+    dropped.announce(kSwitch, 10, {pfc_tlv(0, false)});
+    CHECK(only(dropped) == then + "; its last announcement has PFC for no priority.");
+    cut.announce(kSwitch, 10, {pfc_tlv(kThreeAndFour, false)}, 120, 52);
+    CHECK(only(cut) == then + ".");
+    // Neither before nor now: it stays a warning, and says what is of before.
+    moved.announce(kSwitch, 10, {pfc_tlv(0x20, false)});
+    moved.data(11, 4U, 0);
+    CHECK(only(moved) ==
+          "02:00:00:00:00:f1 (leaf-1) announces PFC for priority 5 on interface 0, but 5 RoCE packets to 02:00:00:00:00:01 there are of priority 4 (by PCP, with "
+          "DSCP 0); some passed before it changed what it announces, and had no PFC then either.");
+    both.announce(kSwitch, 10, {pfc_tlv(kThreeAndFour, false)});
+    both.data(11, 6U, 0);
+    const auto said = both.said("roce-outside-pfc");
+    REQUIRE(said.size() == 2);
+    CHECK(std::ranges::count(said, then + "; its last announcement has PFC for priorities 3 and 4.") == 1);
+    CHECK(std::ranges::count(said,
+                             "02:00:00:00:00:f1 (leaf-1) announces PFC for priorities 3 and 4 on interface 0, but 1 RoCE packet to 02:00:00:00:00:01 there is of "
+                             "priority 6 (by PCP, with DSCP 0).") == 1);
+    // By the map of DSCPs, which changed.
+    mapped.announce(kNic, 0);
+    mapped.announce(kSwitch, 0, {pfc_tlv(kThree, false), applications({0xa5, 0, 34})});
+    mapped.data(1, {}, 34);
+    mapped.announce(kSwitch, 2, {pfc_tlv(kThree, false), applications({0x65, 0, 34})});
+    mapped.data(3, {}, 34);
+    CHECK(only(mapped) ==
+          "1 RoCE packet to 02:00:00:00:00:01 on interface 0 was of priority 5 (by DSCP 34, as mapped then), for which 02:00:00:00:00:f1 (leaf-1) announced no "
+          "PFC then; its last announcement has PFC for priority 3.");
+}
+
+TEST_CASE("what was told as past is a note") {
+    RecordedLink link;
+    link.announce(kNic, 0);
+    link.announce(kSwitch, 0, {pfc_tlv(kThree, false)});
+    link.data(1, 4U, 0);
+    link.announce(kSwitch, 2, {pfc_tlv(kThreeAndFour, false)});
+    const Timeline timeline = link.analysis.finish();
+    const auto found = std::ranges::find(timeline.findings, "roce-outside-pfc", &Finding::id);
+    REQUIRE(found != timeline.findings.end());
+    CHECK(found->severity == Severity::note);
 }
 
 TEST_CASE("an end that stopped announcing is told from one that nobody could hear") {
