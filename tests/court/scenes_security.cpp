@@ -58,6 +58,7 @@ void queue_pairs_tried(Stage& stage, unsigned variant) {
         stage.send(1, 2, 100 + i, 0);
         stage.wait(kAMillisecond);
     }
+    stage.wait(kASecond);
     stage.dialogue(1, 2, 21, 8, {}, {}, 8);
 }
 

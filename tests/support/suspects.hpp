@@ -53,7 +53,7 @@ inline void try_keys(transport::Timeline& timeline, unsigned count) {
     }
 }
 
-// Host 1 sends a request to each of so many queue pairs of host 2, which nobody answers: one after the other, or side by side.
+// Host 1 sends a request to each of so many queue pairs of host 2, which nobody answers, and the capture goes on: one after the other, or side by side.
 inline void try_queue_pairs(transport::Timeline& timeline, unsigned count, bool together) {
     using namespace dissect;
     for (unsigned i = 0; i < count; ++i) {
@@ -68,6 +68,7 @@ inline void try_queue_pairs(transport::Timeline& timeline, unsigned count, bool 
         way.first_time = Instant{kSecond + i * kMillisecond};
         way.last_time = Instant{kSecond + (together ? 2 * kSecond : i * kMillisecond)};
     }
+    timeline.last = Instant{4 * kSecond};  // an answer would have come
 }
 
 // CNPs to queue pair 1 of host 1, which is connected with host 2.

@@ -24,6 +24,8 @@ using dissect::Service;
 
 constexpr std::size_t kFewestKeys = 8;          // a program that uses an old R_Key uses one, or one a connection, at once
 constexpr std::size_t kFewestQueuePairs = 32;   // tried one after the other
+// From the first request to a queue pair to the end of the capture: sooner no answer was due, as of requests-unanswered (refusal.cpp).
+constexpr dissect::Duration kAnswerDue{1'000'000'000};
 constexpr std::uint32_t kFewestReturns = 8;     // of PSNs: once chance may do, where a queue pair begins anew
 constexpr std::size_t kFloodRequests = 256;     // in a second, that lead to nothing: programs that start together try once each
 constexpr dissect::Duration kFloodTime{1'000'000'000};
@@ -135,6 +137,7 @@ std::map<Hosts, TriedHost> tried_hosts(const Timeline& timeline) {
                 way_back.hears = way_back.answers_alone = true;
                 continue;
             }
+            if (timeline.last.value_or(own.first_time) - own.first_time < kAnswerDue) continue;
             const auto qpn = connection.end(other(end)).qpn;
             if (qpn && !connection.cm_attempt && own.incidents->corrupt == 0) host.tried.push_back({*qpn, own.first_time, own.last_time, own.first_frame});
         }

@@ -136,6 +136,14 @@ TEST_CASE("queue pairs whose answers the tap may not hear were not tried") {
         try_queue_pairs(timeline, 40, true);
         CHECK(!has(timeline, "queue-pairs-tried"));
     }
+    SECTION("the capture ends when the answers of most were not due yet") {
+        timeline.last = Instant{2 * kSecond + 30 * kMillisecond};
+        CHECK(!has(timeline, "queue-pairs-tried"));
+    }
+    SECTION("it ends when those of enough were") {
+        timeline.last = Instant{2 * kSecond + 31 * kMillisecond};
+        CHECK(one(timeline, "queue-pairs-tried").count == 32);
+    }
     SECTION("datagrams are not answered") {
         for (Connection& connection : timeline.connections) connection.service = Service::ud;
         CHECK(!has(timeline, "queue-pairs-tried"));
