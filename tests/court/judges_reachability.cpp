@@ -76,7 +76,7 @@ void in_vain(Hearing& hearing) {
 // ICMP errors of type 3 that quote a datagram to port 4791.
 struct Complaint {
     std::string reporter, source, destination;
-    std::uint32_t code = 0, mtu = 0;
+    std::uint32_t code = 0, mtu = 0, length = 0;  // of the packet that is quoted
 };
 std::vector<Complaint> read_complaints(const Recording& recording) {
     std::vector<Complaint> out;
@@ -84,7 +84,7 @@ std::vector<Complaint> read_complaints(const Recording& recording) {
         const Octets& bytes = record.bytes;
         if (bytes.size() < 66 || number_at(bytes, 12, 2) != 0x0800 || bytes[14] != 0x45 || bytes[23] != 1 || bytes[34] != 3) continue;
         if (bytes[42] != 0x45 || (number_at(bytes, 48, 2) & 0x1fffU) != 0 || bytes[51] != 17 || number_at(bytes, 64, 2) != 4791) continue;
-        out.push_back({ipv4_text(bytes, 26), ipv4_text(bytes, 54), ipv4_text(bytes, 58), bytes[35], number_at(bytes, 40, 2)});
+        out.push_back({ipv4_text(bytes, 26), ipv4_text(bytes, 54), ipv4_text(bytes, 58), bytes[35], number_at(bytes, 40, 2), number_at(bytes, 44, 2)});
     }
     return out;
 }
@@ -95,10 +95,31 @@ bool talk(Hearing& hearing, const std::string& one, const std::string& other) {
     });
 }
 
+// Perhaps all requests of it were delivered.
+const std::string kYet = "(?:; yet " + kHost + " acknowledged every captured request packet from " + kHost + " \\(" + kNumber +
+                         "\\), and none was retransmitted)?";
+void yet(Hearing& hearing, const std::string& source, const std::string& destination, const Groups& said) {
+    const std::string &by = said[6], &from = said[7], &packets = said[8];
+    hearing.expect((hearing.claim().severity == Severity::note) == !by.empty(), "a warning of what was delivered, or a note of what was not");
+    if (by.empty()) return;
+    std::set<std::pair<std::uint32_t, std::uint32_t>> asked;  // queue pairs and PSNs
+    std::uint64_t count = 0;
+    bool alone = true;
+    for (const Wire& wire : hearing.wires()) {
+        if (wire.from != source || wire.to != destination) continue;
+        alone &= wire.request();
+        asked.emplace(wire.to_qp, wire.psn);
+        ++count;
+    }
+    hearing.expect(by == destination && from == source, "another one acknowledged");
+    hearing.equal("request packets", count_of(packets).value_or(0), count);
+    hearing.expect(alone && asked.size() == count, "it sent others, or some twice");
+}
+
 void unreachable(Hearing& hearing) {
     const auto said = hearing.must_say("^" + kHost + " told " + kHost + " by " + kNumber + " ICMP errors? that (?:its RoCEv2 packets did not reach " + kHost +
                                        "|it refused its RoCEv2 packets)" +
-                                       ": ([a-zA-Z ]+?)\\.$");
+                                       ": ([a-zA-Z ]+?)" + kYet + "\\.$");
     if (!said) return;
     constexpr std::array<std::string_view, 4> kReasons{"network unreachable", "host unreachable", "protocol unreachable", "port unreachable"};
     const bool itself = (*said)[4].empty();
@@ -111,22 +132,25 @@ void unreachable(Hearing& hearing) {
             count += one.code < kReasons.size() && kReasons[one.code] == (*said)[5] ? 1U : 0U;
     hearing.equal("errors", count_of((*said)[3]).value_or(0), count);
     hearing.expect((hearing.claim().party == "responder") == itself, "blames the wrong one");
+    yet(hearing, (*said)[2], destination, *said);
 }
 
 void too_big(Hearing& hearing) {
     const auto said = hearing.must_say("^" + kHost + " told " + kHost + " by " + kNumber + " ICMP errors? that its RoCEv2 packets to " + kHost +
-                                       " exceeded an MTU(?: of ([\\d,]+) bytes)? on their path and were dropped\\.$");
+                                       " exceeded an MTU(?: of ([\\d,]+) bytes)? on their path and were dropped" + kYet + "\\.$");
     if (!said) return;
     hearing.expect(talk(hearing, (*said)[2], (*said)[4]), "no RoCE between both");
     std::uint64_t count = 0;
     std::uint32_t mtu = 0;
     for (const Complaint& one : read_complaints(hearing.recording())) {
         if (one.reporter != (*said)[1] || one.source != (*said)[2] || one.destination != (*said)[4] || one.code != 4) continue;
+        if (one.mtu != 0 && one.mtu >= one.length) continue;
         ++count;
         if (one.mtu != 0) mtu = mtu == 0 ? one.mtu : std::min(mtu, one.mtu);
     }
     hearing.equal("errors", count_of((*said)[3]).value_or(0), count);
     hearing.equal("MTU", count_of((*said)[5]).value_or(0), mtu);
+    yet(hearing, (*said)[2], (*said)[4], *said);
 }
 
 constexpr std::array kReachabilityJudges{

@@ -46,6 +46,7 @@ inline void add_ipv4(FrameOctets& frame, std::uint64_t from, std::uint64_t to, u
 struct IcmpQuote {
     std::uint64_t reporter = 0, source = 0, destination = 0;
     unsigned code = 0, mtu = 0, port = 4791;
+    unsigned length = 4156;  // of the IP packet that is quoted
 };
 // Destination unreachable, with the beginning of the datagram that it is about.
 [[nodiscard]] inline FrameOctets icmp_frame(const IcmpQuote& quote) {
@@ -56,10 +57,10 @@ struct IcmpQuote {
     add_number(frame, quote.code, 1);
     add_number(frame, 0, 4);
     add_number(frame, quote.mtu, 2);
-    add_ipv4(frame, quote.source, quote.destination, 17, 1100);
+    add_ipv4(frame, quote.source, quote.destination, 17, quote.length);
     add_number(frame, 49152, 2);
     add_number(frame, quote.port, 2);
-    add_number(frame, 1080, 2);
+    add_number(frame, quote.length - 20, 2);
     add_number(frame, 0, 2);
     return frame;
 }
@@ -88,7 +89,7 @@ inline void add_ipv6(FrameOctets& frame, std::uint64_t from, std::uint64_t to, u
     add_number(frame, 0x020000000000 | (from & 0xff), 6);
     return frame;
 }
-// Packet too big, or unreachable (type 1), about a datagram to port 4791.
+// Packet too big, or unreachable (type 1), about a datagram of 4176 bytes to port 4791.
 [[nodiscard]] inline FrameOctets icmp6_frame(unsigned type, unsigned code, unsigned mtu, std::uint64_t reporter, std::uint64_t source,
                                              std::uint64_t destination) {
     FrameOctets frame;
@@ -98,11 +99,11 @@ inline void add_ipv6(FrameOctets& frame, std::uint64_t from, std::uint64_t to, u
     add_number(frame, code, 1);
     add_number(frame, 0, 2);
     add_number(frame, mtu, 4);
-    add_ipv6(frame, source, destination, 1080);
+    add_ipv6(frame, source, destination, 4136);
     frame[frame.size() - 34] = 17;  // UDP
     add_number(frame, 49152, 2);
     add_number(frame, 4791, 2);
-    add_number(frame, 1080, 2);
+    add_number(frame, 4136, 2);
     add_number(frame, 0, 2);
     return frame;
 }

@@ -121,6 +121,9 @@ void ReachabilityTracker::take_error(const Observation& observation, bool versio
     error.too_big = version_6 ? type == kTooBig6 : code == kFragmentationNeeded;
     error.code = version_6 && error.too_big ? 0 : code;
     if (error.too_big) error.mtu = version_6 ? read_be<std::uint32_t>(message, 4) : read_be<std::uint16_t>(message, 6);
+    // Of a packet that is no longer than the MTU it cannot be true (RFC 1191 3, RFC 4443 3.2); 0 is no MTU, and no length.
+    const std::size_t length = version_6 ? kIpv6Header + read_be<std::uint16_t>(quoted, 4) : read_be<std::uint16_t>(quoted, 2);
+    if (error.mtu != 0 && length != 0 && error.mtu >= length) return;
     error.first = error.last = observation.frame;
     error.count = 1;
     add(error);

@@ -1,6 +1,8 @@
 // Hosts that cannot be reached, from frames to findings.
 #include <dissect/build.hpp>
+#include <tests/support/announced_links.hpp>
 #include <tests/support/catch.hpp>
+#include <tests/support/drawn_findings.hpp>
 #include <tests/support/durations.hpp>
 #include <tests/support/reachability_frames.hpp>
 #include <transport-replay/analysis/analysis.hpp>
@@ -9,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <random>
 #include <string>
 
@@ -26,6 +29,8 @@ struct RecordedHosts {
     std::uint64_t frames = 0;
     std::uint16_t file = 0;
     std::uint16_t vlan = 0;
+    double later = 0;      // of what is exchanged
+    bool swapped = false;  // host 2 asks host 1
 
     void put(Frame frame, double time) {
         frame.index = FrameIndex{++frames};
@@ -57,6 +62,23 @@ struct RecordedHosts {
         const std::vector<std::byte> bytes = build(spec);
         put(frame_of(spec, bytes), time);
     }
+    // Requests of host 1 to host 2, or back, each with its answer unless it is the one that is lost.
+    void exchange(int count, int lost = -1) {
+        for (int i = 0; i < count; ++i) {
+            for (const bool answer : {false, true}) {
+                if (answer && i == lost) continue;
+                PacketSpec spec = transport_packet(Opcode{static_cast<std::uint8_t>(answer ? 0x11 : 0x04)}, Network::roce_v2_ipv4);
+                set(spec, "ip.src", kHosts + (answer != swapped ? 2 : 1));
+                set(spec, "ip.dst", kHosts + (answer != swapped ? 1 : 2));
+                set(spec, "infiniband.bth.destqp", answer != swapped ? 17 : 18);
+                set(spec, "infiniband.bth.psn", static_cast<std::uint64_t>(100 + i));
+                if (!answer) set(spec, "infiniband.bth.a", 1);
+                else set(spec, "infiniband.aeth.syndrome", 0x1f), set(spec, "infiniband.aeth.msn", static_cast<std::uint64_t>(i + 1));
+                const std::vector<std::byte> bytes = build(spec);
+                put(frame_of(spec, bytes), later + 0.001 * (i + 1) + (answer ? 0.00001 : 0));
+            }
+        }
+    }
     void asks(std::uint64_t from, std::uint64_t target, int times, double since) {
         for (int i = 0; i < times; ++i) put(arp_frame(1, kHosts + from, kHosts + target), since + i);
     }
@@ -64,9 +86,11 @@ struct RecordedHosts {
     void hears(std::uint64_t host, double time) {
         for (const std::uint64_t other : {101U, 102U}) put(arp_frame(2, kHosts + other, kHosts + host), time);
     }
+    std::optional<Timeline> timeline;
     std::vector<Finding> found(std::string_view id) {
         std::vector<Finding> all;
-        for (const Finding& finding : analysis.finish().findings)
+        if (!timeline) timeline = analysis.finish();
+        for (const Finding& finding : timeline->findings)
             if (finding.id == id) all.push_back(finding);
         return all;
     }
@@ -246,6 +270,106 @@ TEST_CASE("ICMP errors about RoCEv2 are told, and those about anything else are 
         others.put(name, 5);
         others.put(icmp_frame({.reporter = kHosts + 2, .source = kHosts + 1, .destination = kHosts + 8, .code = 3}), 6);  // no RoCE between both
         CHECK(others.found("icmp-unreachable").empty());
+    }
+}
+
+TEST_CASE("an MTU that the packet which is quoted does not exceed proves nothing") {
+    const auto told = [](unsigned mtu, unsigned length) {
+        RecordedHosts hosts;
+        hosts.roce(1, 2, 0);
+        hosts.put(icmp_frame({.reporter = kHosts + 254, .source = kHosts + 1, .destination = kHosts + 2, .code = 4, .mtu = mtu, .length = length}), 1);
+        return hosts.found("path-mtu-exceeded").size();
+    };
+    CHECK(told(9000, 1100) == 0);
+    CHECK(told(1100, 1100) == 0);
+    CHECK(told(1099, 1100) == 1);
+    CHECK(told(0, 1100) == 1);  // RFC 1191 5: of a router that tells none
+    CHECK(told(1500, 0) == 1);  // nobody knows how long it was
+}
+
+TEST_CASE("an ICMP error about packets that were all acknowledged is a note") {
+    RecordedHosts hosts;
+    const auto complain = [&] {
+        hosts.put(icmp_frame({.reporter = kHosts + 254, .source = kHosts + 1, .destination = kHosts + 2, .code = 1}), 1);
+        hosts.put(icmp_frame({.reporter = kHosts + 254, .source = kHosts + 1, .destination = kHosts + 2, .code = 4, .mtu = 1500}), 1);
+    };
+    const auto severities = [&](Severity severity) {
+        for (const char* id : {"icmp-unreachable", "path-mtu-exceeded"}) {
+            const auto found = hosts.found(id);
+            if (found.size() != 1 || found[0].severity != severity) return false;
+        }
+        return true;
+    };
+    SECTION("they were") {
+        hosts.exchange(12);
+        complain();
+        CHECK(severities(Severity::note));
+        CHECK(hosts.found("icmp-unreachable").at(0).summary == "192.0.2.254 told 192.0.2.1 by 1 ICMP error that its RoCEv2 packets did not reach 192.0.2.2: host unreachable; yet 192.0.2.2 "
+                                                            "acknowledged every captured request packet from 192.0.2.1 (12), and none was retransmitted.");
+    }
+    SECTION("the last one was not") {
+        hosts.exchange(12, 11);
+        complain();
+        CHECK(severities(Severity::warning));
+    }
+    SECTION("one was retransmitted") {
+        hosts.exchange(12);
+        hosts.later = 0.02;
+        hosts.exchange(12);
+        complain();
+        CHECK(severities(Severity::warning));
+    }
+    SECTION("another queue pair was not answered") {
+        hosts.exchange(12);
+        hosts.roce(1, 2, 0.5);
+        hosts.roce(1, 2, 0.6);
+        complain();
+        CHECK(severities(Severity::warning));
+    }
+    SECTION("it answers requests of the other one, and answers are not acknowledged") {
+        hosts.exchange(12);
+        hosts.swapped = true;
+        hosts.exchange(12);
+        complain();
+        CHECK(severities(Severity::warning));
+    }
+}
+
+TEST_CASE("an ICMP error stays a warning where the capture may have datagrams that nobody acknowledged") {
+    Timeline timeline = healthy();
+    complained(timeline, false);
+    Way& way = timeline.connections[0].ways[0];
+    way.open = 0;
+    const auto severity = [&] { return one(timeline, "icmp-unreachable").severity; };
+    SECTION("it has none") { CHECK(severity() == Severity::note); }
+    SECTION("a CM message without an answer") {
+        timeline.cm.attempts[0].outcome = CmOutcome::no_answer;
+        CHECK(severity() == Severity::warning);
+    }
+    SECTION("a CM message that was repeated") {
+        timeline.cm.attempts[0].repeats[0] = 1;
+        CHECK(severity() == Severity::warning);
+    }
+    SECTION("a CNP") {
+        CnpStream& stream = timeline.congestion.notifications.emplace_back();
+        stream.flow.source = host(1);
+        stream.flow.destination = host(2);
+        stream.count = 1;
+        CHECK(severity() == Severity::warning);
+    }
+    SECTION("connections that were left out") {
+        timeline.retired.connections = 1;
+        CHECK(severity() == Severity::warning);
+    }
+    SECTION("datagrams") {
+        add_connection(timeline).service = Service::ud;
+        CHECK(severity() == Severity::warning);
+    }
+    SECTION("another host acknowledged") {
+        add_connection(timeline, 1, 3);
+        CHECK(severity() == Severity::note);
+        timeline.connections[0].ways[1] = {};
+        CHECK(severity() == Severity::warning);
     }
 }
 
