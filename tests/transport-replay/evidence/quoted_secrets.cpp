@@ -87,7 +87,7 @@ TEST_CASE("neighbour discovery that somebody anonymizes names other addresses") 
     CHECK(checksum_of(word_sum(made.subspan(22, 32), word_sum(made.subspan(54)) + (made.size() - 54) + 58)) == 0);
 }
 
-TEST_CASE("IP over InfiniBand that somebody anonymizes has its checksums inside of CRCs: what was right stays right, what was wrong wrong") {
+TEST_CASE("CRCs over anonymized IPoIB stay right, or wrong") {
     const Network network = GENERATE(Network::native_local, Network::native_global);
     const PayloadMode mode = GENERATE(PayloadMode::zero, PayloadMode::keep);
     PacketSpec spec = over_infiniband(network);
