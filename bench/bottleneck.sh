@@ -62,19 +62,22 @@ for control in none dcqcn rtt; do
     kill "$serves"
     wait "$serves" 2>/dev/null || true
     "$qpscope" connections -q -f csv "$folder/capture.pcapng" >"$folder/connections.csv" || true
-    "$qpscope" analyze -q -f json "$folder/capture.pcapng" >"$folder/analysis.json" || true
-    awk -F, -v control="$control" -v lost="$lost" -v analysis="$folder/analysis.json" '
+    "$qpscope" timeline -q -f csv "$folder/capture.pcapng" >"$folder/timeline.csv" || true
+    awk -F, -v control="$control" -v lost="$lost" -v timeline="$folder/timeline.csv" '
         NR == 1 { for (i = 1; i <= NF; ++i) column[$i] = i; next }
-        { goodput += $column["goodput_bits_per_second"]; resent += $column["retransmitted_packets"] }
+        {
+            goodput += $column["goodput_bits_per_second"]
+            resent += $column["retransmitted_packets"]
+            said = $column["rate_follows"]
+            ++follows[said == "" ? "undecided" : said]
+        }
         END {
-            while ((getline line < analysis) > 0) {
-                if (line !~ /"(follows|round_trips|round_trip_mean_ns)":/) continue
-                split(line, part, /[":, ]+/)
-                if (part[2] == "follows") ++said[part[3]]
-                if (part[2] == "round_trips") trips = part[3]
-                if (part[2] == "round_trip_mean_ns") { all += trips; sum += trips * part[3] }
+            while ((getline line < timeline) > 0) {
+                split(line, part, ",")
+                if (!at) { for (i in part) if (part[i] == "round_trip_mean_ns") at = i }
+                else if (part[at] != "") { ++buckets; sum += part[at] }
             }
-            for (word in said) words = words (words == "" ? "" : ", ") said[word] " " word
-            printf "%-8s%16.1f%16s%10d%16d  %s\n", control, goodput / 1e6, all ? sprintf("%.0f", sum / all / 1000) : "-", lost, resent, words == "" ? "-" : words
+            for (word in follows) words = words (words == "" ? "" : ", ") follows[word] " " word
+            printf "%-8s%16.1f%16s%10d%16d  %s\n", control, goodput / 1e6, buckets ? sprintf("%.0f", sum / buckets / 1000) : "-", lost, resent, words
         }' "$folder/connections.csv"
 done
