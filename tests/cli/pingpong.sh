@@ -1,28 +1,12 @@
 # `pingpong` over a wire between two network namespaces made here: the ring beside TCP and UDP of the system, the same with addresses of
 # the endpoint alone, which no socket reaches, and who has nothing to do with it.
-[[ $(id -u) == 0 ]] || { echo "SKIPPED: packet sockets need root"; exit 77; }
-command -v ip >/dev/null || { echo "SKIPPED: there is no ip (Debian package iproute2)"; exit 77; }
-command -v python3 >/dev/null || { echo "SKIPPED: there is no python3"; exit 77; }
-command -v nsenter >/dev/null || { echo "SKIPPED: there is no nsenter (Debian package util-linux)"; exit 77; }
-unshare --net true 2>/dev/null || { echo "SKIPPED: no network namespace can be made here"; exit 77; }
+. "$SOURCE/tests/support/two_ends.bash"
+need_two_ends "packet sockets need"
 
 cat >inside.sh <<'INSIDE'
 set -euo pipefail
-unshare --net sleep 100 &
-other=$!
-trap 'kill $other 2>/dev/null || true' EXIT
-there() { nsenter --net="/proc/$other/ns/net" "$@"; }
-for _ in {1..50}; do
-    [[ $(readlink "/proc/$other/ns/net") == "$(readlink /proc/self/ns/net)" ]] || break
-    sleep 0.1
-done
-ip link add here type veth peer name there
-ip link set there netns "$other"
-ip link set lo up
-ip address add 10.9.0.1/24 dev here
-ip link set here up
-there ip address add 10.9.0.2/24 dev there
-there ip link set there up
+. "$SOURCE/tests/support/two_ends.bash"
+make_two_ends 100
 
 serve() {
     "$QPSCOPE" pingpong -i here --clients 1 --for 60s "$@" >server.txt 2>server.err &

@@ -1,10 +1,7 @@
 # AF_XDP under an endpoint, over a veth between two network namespaces made here: both ends, against the ring, at addresses of its own and
 # at those of the system, which keeps its network; tags, a large MTU, replay; one sentence where it cannot be; nothing left behind.
-[[ $(id -u) == 0 ]] || { echo "SKIPPED: AF_XDP needs root"; exit 77; }
-command -v ip >/dev/null || { echo "SKIPPED: there is no ip (Debian package iproute2)"; exit 77; }
-command -v python3 >/dev/null || { echo "SKIPPED: there is no python3"; exit 77; }
-command -v nsenter >/dev/null || { echo "SKIPPED: there is no nsenter (Debian package util-linux)"; exit 77; }
-unshare --net true 2>/dev/null || { echo "SKIPPED: no network namespace can be made here"; exit 77; }
+. "$SOURCE/tests/support/two_ends.bash"
+need_two_ends "AF_XDP needs"
 
 # The kernel's own answers to COUNT requests of ICMP: ping.py ADDRESS COUNT
 cat >ping.py <<'PING'
@@ -19,21 +16,8 @@ for number in range(int(sys.argv[2])):
 PING
 cat >inside.sh <<'INSIDE'
 set -euo pipefail
-unshare --net sleep 200 &
-other=$!
-trap 'kill $other 2>/dev/null || true' EXIT
-there() { nsenter --net="/proc/$other/ns/net" "$@"; }
-for _ in {1..50}; do
-    [[ $(readlink "/proc/$other/ns/net") == "$(readlink /proc/self/ns/net)" ]] || break
-    sleep 0.1
-done
-ip link add here type veth peer name there
-ip link set there netns "$other"
-ip link set lo up
-ip address add 10.9.0.1/24 dev here
-ip link set here up
-there ip address add 10.9.0.2/24 dev there
-there ip link set there up
+. "$SOURCE/tests/support/two_ends.bash"
+make_two_ends 200
 for _ in {1..100}; do [[ $(ip -o link show here 2>/dev/null) == *"state UP"* ]] && break; sleep 0.1; done
 attached() { [[ $(ip -o link show here 2>/dev/null) == *xdp* ]]; }
 gone() { for _ in {1..50}; do attached || return 0; sleep 0.1; done; echo "an XDP program is left behind"; return 1; }
