@@ -3,6 +3,7 @@
 #include <transport-replay/live/device/capture_tap.hpp>
 #include <transport-replay/live/device/null_device.hpp>
 #include <transport-replay/live/device/packet_ring.hpp>
+#include <transport-replay/live/device/pcap_device.hpp>
 #include <transport-replay/live/device/xdp_device.hpp>
 #include <transport-replay/live/replay/replayer.hpp>
 #include <transport-replay/report/document.hpp>
@@ -234,6 +235,7 @@ std::string_view replay_contradiction(const Options& options) {
     if (options.send_by.empty() && options.capture.empty()) return "missing output: send with -i INTERFACE, or write with -w FILE";
     const bool stream = std::ranges::find(options.files, "-") != options.files.end();
     if (options.loops != 1 && stream) return "--loop needs files: standard input can be read only once";
+    if (options.live.via == Via::udp) return "--via udp sends datagrams, not recorded frames: use ring, xdp or pcap";
     if (options.loops == 0 && options.send_by.empty()) return "--loop 0 needs -i: a file would grow without end";
     if (options.format != OutputFormat::table && options.format != OutputFormat::json)
         return "the summary is a table or json: use -f table or -f json";
@@ -247,6 +249,7 @@ std::expected<Device, Problem> sending_device(const Options& options) {
         return Device(std::move(*opened));
     };
     if (options.live.via == Via::xdp) return hold(XdpDevice::open({.interface = options.send_by, .receive = false}));
+    if (options.live.via == Via::pcap) return hold(PcapDevice::open(options.send_by, ""));
     return hold(PacketRing::open({.interface = options.send_by, .receive = false}));
 }
 

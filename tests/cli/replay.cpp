@@ -108,6 +108,7 @@ TEST_CASE("wrong words of a replay") {
     CHECK_THAT(wrong({"-w", out}), Contains("name a capture file"));
     CHECK_THAT(wrong({sample("rds")}), Contains("-i INTERFACE, or write with -w FILE"));
     CHECK_THAT(wrong({"--loop", "0", "-w", out, sample("rds")}), Contains("without end"));
+    CHECK_THAT(wrong({"--via", "udp", "-i", "lo", sample("rds")}), Contains("use ring, xdp or pcap"));
     CHECK_THAT(wrong({"--loop", "2", "-w", out, "-"}), Contains("--loop needs files"));
     CHECK_THAT(wrong({"--speed", "0", "-w", out, sample("rds")}), Contains("invalid speed '0'"));
     CHECK_THAT(wrong({"--speed", "2", "--fast", "-w", out, sample("rds")}), Contains("--fast"));

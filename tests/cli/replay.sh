@@ -20,6 +20,7 @@ replayed() {  # OUT OPTIONS...: what the other end sees of a replay of 71 frames
 }
 replayed timed.tsv "$CAPTURE"
 replayed fast.tsv --fast "$CAPTURE"
+replayed pcap.tsv --via pcap --fast "$CAPTURE"
 replayed written.tsv --fast -w sent.pcapng --rewrite 'psn *+1' "$CAPTURE"
 
 # Both are under way before anything happens to them, however slowly they begin.
@@ -43,7 +44,7 @@ INSIDE
 CAPTURE=$capture unshare --net bash inside.sh
 
 "$QPSCOPE" packets -f tsv -e eth.src -e line "$capture" >recorded.tsv
-for way in timed fast; do cut -f 2- $way.tsv | diff - recorded.tsv; done
+for way in timed fast pcap; do cut -f 2- $way.tsv | diff - recorded.tsv; done
 # About a third of a second in the recording; no replay is shorter, and a busy machine may make it longer.
 awk -v last="$("$QPSCOPE" packets -f tsv -e frame.time_relative "$capture" | tail -n 1)" \
     'END { if ($1 > last * 0.95 && $1 < last * 3 + 10) exit 0; print "replayed in " $1 " s, recorded in " last " s"; exit 1 }' timed.tsv
