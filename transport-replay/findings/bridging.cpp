@@ -4,6 +4,7 @@
 // third one is heard. A willing end takes the configuration of the other end, and announces it from then on (IEEE 802.1Q 38.4.2): it
 // has time for that. CEE announces what is wished for, not what is in force: only where nobody is willing, a difference stays one.
 #include <transport-replay/findings/draw.hpp>
+#include <transport-replay/model/link_priorities.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/words.hpp>
 
@@ -211,11 +212,10 @@ struct OutsideRows {
 
 // Whether they would still be outside by what the end announced last; else it announced something else when they passed.
 bool still_outside(const BridgingAnnouncement& last, const OutsidePfc& packets) {
-    if (!last.whole || last.pfc.value_or(0) == 0 || packets.dscp >= last.dscp.size()) return false;
-    const PriorityBits mapped = last.dscp[packets.dscp];
-    if (mapped == 0 && (packets.dscp != 0 || !packets.tagged)) return false;
-    const unsigned possible = mapped | 1U << (packets.tagged ? packets.priority : 0U) | 1U << packets.dscp / kLinkPriorities;
-    return (possible & *last.pfc) == 0;
+    if (!last.whole || last.pfc.value_or(0) == 0) return false;
+    const auto tag = packets.tagged ? std::optional<unsigned>(packets.priority) : std::nullopt;
+    const PriorityBits possible = possible_priorities(last, tag, packets.dscp);
+    return possible != 0 && (possible & *last.pfc) == 0;
 }
 
 void emit_outside(const BridgingLink& link, const BridgingEnd& end, const std::string& to, OutsideRows rows, const Emit& emit) {

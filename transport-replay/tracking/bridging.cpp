@@ -1,3 +1,4 @@
+#include <transport-replay/model/link_priorities.hpp>
 #include <transport-replay/tracking/bridging.hpp>
 
 #include <algorithm>
@@ -15,16 +16,6 @@ Instant end_of(const BridgingEnd& end) { return end.last_time + end.lifetime; }
 // Whether what it announced last holds at that time.
 bool holds(const BridgingEnd& end, Instant now) { return end.announced.whole && end.lifetime != Duration{} && now <= end_of(end); }
 bool has_lossless(const BridgingEnd& end) { return end.announced.pfc.value_or(0) != 0; }
-
-// The priorities that a packet may have in a switch or NIC that announced this; 0: nobody can tell. Whether it goes by VLAN tags or by
-// DSCPs is not announced, so a tag alone says nothing where the DSCP may be meant: where it is not 0. A DSCP that is mapped here may be
-// read by its upper three bits there. Without a tag, the priority is 0 as a rule.
-PriorityBits priorities_of(const BridgingAnnouncement& announced, std::size_t pcp, std::size_t dscp) {
-    const PriorityBits mapped = announced.dscp[dscp];
-    const bool tagged = pcp != kLinkPriorities;
-    if (mapped == 0 && (dscp != 0 || !tagged)) return 0;
-    return static_cast<PriorityBits>(mapped | 1U << (tagged ? pcp : 0) | 1U << dscp / kLinkPriorities);
-}
 
 // Where a link has one bridge and one station, the latter: who packets on the link are for.
 const BridgingEnd* station_of(const BridgingLink& link) {
@@ -152,9 +143,10 @@ void BridgingTracker::judge_packets(Link& link) {
         const std::size_t pcp = place / kCodePoints, dscp = place % kCodePoints;
         for (BridgingEnd& end : link.report.ends) {
             if (!holds(end, end.last_time) || !has_lossless(end) || end_of(end) < link.expiry) continue;
-            const PriorityBits possible = priorities_of(end.announced, pcp, dscp);
-            if (possible == 0 || (possible & *end.announced.pfc) != 0) continue;
             const bool tagged = pcp != kLinkPriorities;
+            const auto tag = tagged ? std::optional(static_cast<unsigned>(pcp)) : std::nullopt;
+            const PriorityBits possible = possible_priorities(end.announced, tag, static_cast<unsigned>(dscp));
+            if (possible == 0 || (possible & *end.announced.pfc) != 0) continue;
             const auto priority = tagged ? pcp : static_cast<std::size_t>(std::countr_zero(end.announced.dscp[dscp]));
             add_outside(end, {static_cast<std::uint8_t>(priority), static_cast<std::uint8_t>(dscp), tagged, cell.packets, cell.first});
         }
