@@ -31,19 +31,20 @@ void neighbour(Stage& stage, unsigned variant) {
     ask(stage, 4, 1);
 }
 
-// Variant 0: the host itself; 1: a router; 2: both kinds of a router.
+// Variant 0: the host itself; 1: a router; 2: both kinds of a router, and the packets are sent again.
 void unreachable(Stage& stage, unsigned variant) {
     for (unsigned i = 0; i < 2 + variant; ++i) {
-        stage.send(1, 2, 21, i);
+        stage.send(1, 2, 21, variant == 2 ? i / 2 : i);
         const unsigned code = variant == 0 ? 3 : variant == 2 && i < 2 ? 0 : 1;
         stage.put(icmp_frame({.reporter = kNetwork + (variant == 0 ? 2 : 254), .source = kNetwork + 1, .destination = kNetwork + 2, .code = code}));
         stage.wait(kASecond);
     }
 }
 
+// Variant 0: it names an MTU; 1: it names none; 2: it names several, and one packet is sent again.
 void too_big(Stage& stage, unsigned variant) {
     for (unsigned i = 0; i < 2 + variant; ++i) {
-        stage.send(1, 2, 21, i, {}, 4096);
+        stage.send(1, 2, 21, variant == 2 && i > 1 ? 1 : i, {}, 4096);
         stage.put(icmp_frame({.reporter = kNetwork + 254,
                               .source = kNetwork + 1,
                               .destination = kNetwork + 2,

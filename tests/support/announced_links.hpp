@@ -55,9 +55,9 @@ inline transport::UnansweredNeighbour& asked_in_vain(transport::Timeline& timeli
     one.answers_are_heard = heard;
     return one;
 }
-// A router about packets of host 1 to host 2, one of which was not acknowledged.
+// A router about packets of host 1 to host 2, one of which was sent again.
 inline transport::IcmpError& complained(transport::Timeline& timeline, bool too_big) {
-    timeline.connections.front().ways[0].open = 1;
+    timeline.connections.front().ways[0].incidents.made().retransmitted = 1;
     transport::IcmpError& error = timeline.reachability.errors.emplace_back();
     error.reporter = host(254);
     error.source = host(1);

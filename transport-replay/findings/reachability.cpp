@@ -106,54 +106,38 @@ private:
     std::vector<Pair> pairs_;
 };
 
-// Whether the capture may have datagrams of the source to the destination that nobody acknowledged: of CM, unless each was answered; CNPs
-// that belong to no connection.
-bool may_have_sent_others(const Timeline& timeline, const IcmpError& error) {
-    if (timeline.cm.messages_unreadable != 0 || timeline.cm.messages_dropped != 0) return true;
-    const auto between = [&](const CmAttempt& attempt) {
-        const Address &active = attempt.active.address, &passive = attempt.passive.address;
-        return (active == error.source && passive == error.destination) || (active == error.destination && passive == error.source);
-    };
-    const auto unanswered = [&](const CmAttempt& attempt) {
-        return between(attempt) && (attempt.outcome != CmOutcome::established || std::ranges::any_of(attempt.repeats, [](auto times) { return times != 0; }));
-    };
-    const auto told = [&](const CnpStream& cnps) { return cnps.flow.source == error.source && cnps.flow.destination == error.destination; };
-    return std::ranges::any_of(timeline.cm.attempts, unanswered) || std::ranges::any_of(timeline.congestion.notifications, told);
-}
-
-// How many request packets the source of such an error sent to the destination, where every one was delivered for sure: the capture has no
-// other packets of it to there, and each was acknowledged without a retransmission. 0: nobody knows.
-std::uint64_t delivered_of(const Timeline& timeline, const IcmpError& error) {
-    if (timeline.retired.connections != 0 || timeline.left_out.packets_of_connections != 0 || timeline.left_out.messages != 0) return 0;
-    if (may_have_sent_others(timeline, error)) return 0;
-    std::uint64_t delivered = 0;
+// How many packets the source of such an error sent to the destination again: requests, and messages of CM. An ICMP error alone does not prove
+// that a packet is missing (it may be about one that the capture lacks, or be wrong); one that was sent again is missing somebody.
+std::uint64_t sent_again(const Timeline& timeline, const IcmpError& error) {
+    std::uint64_t again = 0;
     for (const Connection& connection : timeline.connections) {
         if (!is_roce(connection)) continue;
         for (const End end : {End::a, End::b}) {
             if (connection.end(end).address != error.source || connection.end(other(end)).address != error.destination) continue;
-            const Way &own = connection.way(end), &back = connection.way(other(end));
-            if (own.packets == 0) continue;
-            const Incidents &sent = *own.incidents, &answered = *back.incidents;
-            const bool asked = connection.reliable() && own.requests == own.packets && own.open == 0 && own.completed != 0;
-            const bool went_well = sent.retransmitted == 0 && sent.corrupt == 0 && sent.failed == 0 && sent.abandoned == 0;
-            const bool answered_well = back.packets != 0 && answered.sequence_naks == 0 && answered.rnr_naks == 0 && answered.fatal_naks == 0 &&
-                                       answered.unmatched == 0 && answered.unread_answers == 0;
-            if (!asked || !went_well || !answered_well) return 0;
-            delivered += own.requests;
+            again += connection.way(end).incidents->retransmitted;
         }
     }
-    return delivered;
+    for (const CmAttempt& attempt : timeline.cm.attempts) {
+        const Address &active = attempt.active.address, &passive = attempt.passive.address;
+        if (active == error.source && passive == error.destination) again += attempt.repeats_of(CmMessage::req);
+        if (passive == error.source && active == error.destination) again += attempt.repeats_of(CmMessage::rep);
+    }
+    return again;
 }
 
-// What then is said less of, and how.
-void tell_delivered(const Timeline& timeline, const IcmpError& error, FindingDraft& draft) {
-    const std::uint64_t delivered = delivered_of(timeline, error);
-    if (delivered == 0) return;
-    draft.severity = Severity::note;
+// Whether there are packets of which that is not known.
+bool some_untold(const Timeline& timeline) {
+    return timeline.retired.connections != 0 || timeline.left_out.packets_of_connections != 0 || timeline.cm.messages_dropped != 0;
+}
+
+// A warning where packets were sent again, else a note.
+void tell_again(const Timeline& timeline, const IcmpError& error, FindingDraft& draft) {
+    const std::uint64_t again = sent_again(timeline, error);
+    if (again == 0) draft.severity = Severity::note;
+    if (again == 0 && some_untold(timeline)) return;
     draft.summary.pop_back();
-    draft.summary += fmt::format("; yet {} acknowledged every captured request packet from {} ({}), and none was retransmitted.", text(error.destination),
-                                 text(error.source), grouped(delivered));
-    draft.advice = "Look for packets between both that the capture does not have: those in it were delivered, whatever the ICMP errors say.";
+    draft.summary += again == 0 ? "; none of those captured was sent again."
+                                : fmt::format("; {} sent {} to it again.", text(error.source), counted(again, "packet"));
 }
 
 // What became of the packets, as it is told.
@@ -200,7 +184,7 @@ void icmp_unreachable(const Timeline& timeline, const Emit& emit) {
                                                           text(error.destination))
                                             : fmt::format("Check routes and filters of {} for {} (`ip route get`, ACLs for UDP port 4791).",
                                                           text(error.reporter), text(error.destination))};
-        tell_delivered(timeline, error, draft);
+        tell_again(timeline, error, draft);
         emit(std::move(draft));
     }
 }
@@ -217,7 +201,7 @@ void path_mtu_exceeded(const Timeline& timeline, const Emit& emit) {
                                                   text(error.reporter), text(error.source), counted(error.count, "ICMP error"), text(error.destination), mtu),
                            .advice = "Use a smaller path MTU of RDMA (rdma_cm takes it from the interface: `ip link set DEV mtu`; perftest -m), or larger frames at "
                                      "every hop: RoCE does not react to ICMP, and only its large packets are lost."};
-        tell_delivered(timeline, error, draft);
+        tell_again(timeline, error, draft);
         emit(std::move(draft));
     }
 }
