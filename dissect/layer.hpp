@@ -137,6 +137,7 @@ enum class LayerFamily : std::uint8_t {
     segment_routing,
     infiniband_link,
     icmp,  // and neighbour discovery, and what errors quote
+    grid_ftp,
     count_,
 };
 inline constexpr std::array<std::uint16_t, static_cast<std::size_t>(LayerFamily::count_)> kFamilyKinds{
@@ -163,6 +164,7 @@ inline constexpr std::array<std::uint16_t, static_cast<std::size_t>(LayerFamily:
     2,   // segment_routing
     1,   // infiniband_link
     30,  // icmp
+    1,   // grid_ftp
 };
 
 // The number of a family's first kind; that of the kind behind its last.

@@ -1,6 +1,7 @@
 // Which fields a line about a packet has, by their layers: the words of packets and messages alike.
 #pragma once
 
+#include <dissect/headers/grid_ftp.hpp>
 #include <dissect/headers/icmp.hpp>
 #include <dissect/headers/infiniband.hpp>
 #include <dissect/headers/infiniband_link.hpp>
@@ -185,6 +186,7 @@ inline constexpr auto kWords = std::to_array<Word>({
     Word{kind::sdp_base, "infiniband_sdp.bsdh.mid", "sdp"},
     Word{kind::sdp_base, "infiniband_sdp.bsdh.mseq", "mseq"},
     Word{kind::opa_psm, "opa.psm.ackpsn", "ack"},
+    Word{kind::grid_ftp, "rdma.gridftp.line", "line"},
     Word{kind::flow_control, "infiniband_link.op", "op"},
     Word{kind::flow_control, "infiniband_link.vl", "vl"},
     Word{kind::flow_control, "infiniband_link.fctbs", "fctbs"},

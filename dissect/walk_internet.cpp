@@ -1,4 +1,5 @@
 // The walk over IPv4, IPv6 and UDP, down to port 4791 or what the user says, to Ultra Ethernet, ICMP and tunnels, and over TCP's header.
+#include <dissect/headers/grid_ftp.hpp>
 #include <dissect/headers/internet.hpp>
 #include <dissect/headers/segment_routing.hpp>
 #include <dissect/roce_ports.hpp>
@@ -62,9 +63,14 @@ void walk_udp(Walk& walk, std::uint8_t network_layer) {
 
 void walk_tcp(Walk& walk) {
     const std::size_t length = std::size_t{read_be<std::uint8_t>(walk.header(), 12)} / 16 * 4;
-    if (enter(walk, LayerKind::tcp, std::max(length, kTcpLength)).empty()) return;
-    if (length >= kTcpLength) return add_data(walk);
-    mark(walk.packet, Fault::bad_length);
+    const Bytes header = enter(walk, LayerKind::tcp, std::max(length, kTcpLength));
+    if (header.empty()) return;
+    if (length < kTcpLength) return mark(walk.packet, Fault::bad_length);
+    if (read_be<std::uint16_t>(header, 0) == kGridFtpPort || read_be<std::uint16_t>(header, 2) == kGridFtpPort) {
+        const std::size_t line = grid_ftp_line(walk.header().first(std::min(walk.header().size(), walk.left())));
+        if (line != 0 && enter(walk, kind::grid_ftp, line).empty()) return;
+    }
+    add_data(walk);
 }
 
 // ICMP is of the IP that it is about: in the other it is nobody's (RFC 8200 and 4443 have no protocol 1, RFC 792 no 58).

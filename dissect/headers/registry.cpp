@@ -1,5 +1,6 @@
 // The header table: every layer kind's row, collected from its family.
 #include <dissect/headers/derived.hpp>
+#include <dissect/headers/grid_ftp.hpp>
 #include <dissect/headers/icmp.hpp>
 #include <dissect/headers/infiniband.hpp>
 #include <dissect/headers/infiniband_link.hpp>
@@ -51,6 +52,7 @@ constexpr std::array<Header, kLayerKinds> kHeaders = [] {
     enter(table, kSegmentRoutingHeaders);
     enter(table, kNativeUetHeaders);
     enter(table, kIcmpHeaders);
+    enter(table, kGridFtpHeaders);
     enter(table, kInfinibandLinkHeaders);
     enter(table, kTunnelHeaders);
     enter(table, kInfinibandHeaders);
