@@ -75,6 +75,7 @@ void psns_guessed(Stage& stage, unsigned variant) {
 
 void cnp_from_stranger(Stage& stage, unsigned variant) {
     stage.dialogue(1, 2, 21);
+    stage.wait(200 * kAMillisecond);
     for (unsigned i = 0; i < 2 + variant; ++i) stage.packet(kCnpOpcode, 9, 1, {{"infiniband.bth.destqp", 1021}});
     stage.dialogue(1, 2, 21, 8, {}, {}, 8);
 }

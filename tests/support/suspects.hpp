@@ -79,6 +79,7 @@ inline transport::CnpStream& told_by(transport::Timeline& timeline, unsigned sou
     stream.count = 40;
     stream.first_frame = FrameIndex{20};
     stream.last_frame = FrameIndex{90};
+    stream.last_time = Instant{kSecond / 2};
     return stream;
 }
 

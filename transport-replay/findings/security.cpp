@@ -225,9 +225,12 @@ std::vector<Bound> bound_queue_pairs(const Timeline& timeline) {
     return found;
 }
 
+// Whether it was connected all the while, and so long before that no CNP of its peer before this one was still under way.
 bool spans(const Connection& connection, const CnpStream& stream) {
+    constexpr dissect::Duration kUnderWay{100'000'000};
     const auto last = std::max(connection.ways[0].last_frame, connection.ways[1].last_frame);
-    return connection.first_frame() < stream.first_frame && stream.last_frame < last;
+    const auto first_time = std::min(connection.ways[0].first_time, connection.ways[1].first_time);
+    return connection.first_frame() < stream.first_frame && stream.last_frame < last && stream.last_time - first_time > kUnderWay;
 }
 
 }  // namespace

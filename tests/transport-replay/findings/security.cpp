@@ -224,6 +224,10 @@ TEST_CASE("a CNP is a stranger's where its queue pair has another peer for sure"
         told_by(timeline, 9).flow.source = {{0x2001'0db8ULL << 32U, 2}, AddressSpace::roce_v2};
         CHECK(!has(timeline, "cnp-from-stranger"));
     }
+    SECTION("it may have been under way since the peer before this one") {
+        told_by(timeline, 9).last_time = Instant{kSecond / 10};
+        CHECK(!has(timeline, "cnp-from-stranger"));
+    }
     SECTION("a queue pair that nobody knows") {
         told_by(timeline, 9).flow.destination_qp = Qpn{99};
         CHECK(!has(timeline, "cnp-from-stranger"));
