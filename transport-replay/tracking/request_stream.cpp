@@ -12,7 +12,6 @@ namespace {
 
 // The time that software takes to notice that a response is missing.
 constexpr Duration kConvincingTime{4'000'000};
-constexpr std::array<std::uint32_t, 5> kPathMtus{4096, 2048, 1024, 512, 256};
 
 // PSNs that a request takes (9.7.3.1): a READ as many as its response has packets.
 std::uint32_t span_of(const Observation& request, std::uint32_t pmtu) {
@@ -90,6 +89,13 @@ const Message* RequestStream::covering(Psn psn) const {
     return run != kNone && runs_[run].covers(psn) ? &runs_[run] : nullptr;
 }
 
+bool RequestStream::may_reach(Psn psn, std::uint32_t pmtu) const {
+    if (open() == 0 || pmtu == 0) return false;
+    const Message& read = runs_.back();
+    if (read.verb != Verb::read_request || !read.access || psn.before(read.first)) return false;
+    return static_cast<std::uint32_t>(psn - read.first) < packets_of(read.access->length, pmtu);
+}
+
 bool RequestStream::waits_for(Psn psn) const { return covering(psn) != nullptr; }
 
 void RequestStream::begin_at(Psn psn) {
@@ -137,41 +143,6 @@ Psn RequestStream::insert_late(const Observation& request, std::uint32_t span) {
     if (runs_[at].has_response()) ++reads_open_;
     join(at);
     return request.psn + span;
-}
-
-// A READ that was requested before the path MTU was known takes as many PSNs as it does: what comes `distance` PSNs after its turn is
-// so much less ahead. Returns what is left of the distance.
-std::int32_t RequestStream::widen_last_read(std::int32_t distance, std::uint32_t pmtu) {
-    if (open() == 0 || pmtu == 0) return distance;
-    Message& read = runs_.back();
-    if (read.verb != Verb::read_request || read.last != read.first || !read.access || read.last + 1 != next_) return distance;
-    const std::int64_t more = std::int64_t{packets_of(read.access->length, pmtu)} - 1;
-    if (more > distance) return distance;  // the path MTU is not what it seems
-    read.last = read.first + static_cast<std::uint32_t>(more);
-    next_ = read.last + 1;
-    return distance - static_cast<std::int32_t>(more);
-}
-
-// A request that comes `distance` PSNs after its turn is in order where the READ before it takes just so many more.
-bool RequestStream::reads_explain(const Observation& request, std::int32_t distance) {
-    if (open() == 0) return false;
-    Message& read = runs_.back();
-    if (read.verb != Verb::read_request || read.last != read.first || !read.access || read.last + 1 != next_) return false;
-    const bool same_end = request.access && info(request.opcode).verb == Verb::read_request && request.access->key == read.access->key &&
-                          request.access->address > read.access->address &&
-                          request.access->address + request.access->length == read.access->address + read.access->length;
-    const auto psns = static_cast<std::uint32_t>(distance) + 1;
-    const auto asks_for_rest = [&](std::uint32_t pmtu) {
-        return same_end && request.access->length != 0 && request.access->address - read.access->address == std::uint64_t{psns} * pmtu;
-    };
-    auto pmtu = std::ranges::find_if(kPathMtus, asks_for_rest);
-    if (pmtu == kPathMtus.end())
-        pmtu = std::ranges::find_if(kPathMtus, [&](std::uint32_t candidate) { return packets_of(read.access->length, candidate) == psns; });
-    if (pmtu == kPathMtus.end()) return false;
-    inferred_pmtu_ = *pmtu;
-    read.last = read.first + (packets_of(read.access->length, *pmtu) - 1);
-    next_ = read.last + 1;
-    return true;
 }
 
 void RequestStream::restart(const Observation& request, std::uint32_t span, std::vector<Message>& done) {
@@ -235,6 +206,7 @@ void RequestStream::took_all_before(Index index, const Observation& request) {
 }
 
 RequestArrival RequestStream::send(const Observation& request, std::uint32_t pmtu, std::vector<Message>& done, std::size_t most_open) {
+    if (inferred_pmtu_ != 0 && request.psn != next_) pmtu = correct_guess(request, pmtu);
     const std::uint32_t span = span_of(request, pmtu);
     if (!started_) {
         begin_at(request.psn);

@@ -15,8 +15,8 @@
 
 namespace qps::transport {
 
-// A request is recorded at most so long after its answer: between the queues or ports of one capture.
-inline constexpr dissect::Duration kLatestRequest{1'000'000};
+// A request is recorded at most so long after its answer: between the queues of a NIC, or the ports of a tap whose clocks are apart.
+inline constexpr dissect::Duration kLatestRequest{5'000'000};
 
 struct RequestArrival {
     Arrival arrival = Arrival::first;
@@ -108,6 +108,8 @@ public:
     void doubled(dissect::Psn psn);                                            // the network doubled a request of that PSN
     [[nodiscard]] bool waits_for(dissect::Psn psn) const;                      // an open message covers it
     [[nodiscard]] const Message* covering(dissect::Psn psn) const;             // the open message that does
+    // Whether the newest READ does once it is known how many PSNs it takes.
+    [[nodiscard]] bool may_reach(dissect::Psn psn, std::uint32_t pmtu) const;
     [[nodiscard]] std::size_t open() const { return runs_.size() - head_; }
     [[nodiscard]] std::uint32_t reads_open() const { return reads_open_; }  // READs and ATOMICs
     [[nodiscard]] std::uint64_t dropped() const { return dropped_; }        // messages given up because too many were open
@@ -127,6 +129,7 @@ private:
     void drop_oldest(std::size_t most_open, std::vector<Message>& done);
     [[nodiscard]] std::int32_t widen_last_read(std::int32_t distance, std::uint32_t pmtu);
     bool reads_explain(const Observation& request, std::int32_t distance);
+    [[nodiscard]] std::uint32_t correct_guess(const Observation& request, std::uint32_t pmtu);
     RequestArrival repeat(const Observation& request);
     void took_all_before(Index index, const Observation& request);
     void ask_again_through(dissect::Psn psn);

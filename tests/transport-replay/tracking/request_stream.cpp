@@ -30,9 +30,9 @@ struct RequestsOfOne {
     RequestArrival send(std::uint8_t opcode, std::uint32_t psn, std::uint32_t length = kPmtu) {
         return stream.send(packet(opcode, psn, length), kPmtu, done);
     }
-    RequestArrival read(std::uint32_t psn, std::uint32_t length, std::uint32_t pmtu = kPmtu) {
+    RequestArrival read(std::uint32_t psn, std::uint32_t length, std::uint32_t pmtu = kPmtu, std::uint64_t address = 0x1000) {
         Observation request = packet(kRead, psn, 0);
-        request.access = RemoteAccess{0x1000, Rkey{7}, length};
+        request.access = RemoteAccess{address, Rkey{7}, length};
         return stream.send(request, pmtu, done);
     }
     Acknowledged ack(std::uint32_t psn) { return stream.acknowledge(Psn(psn), packet(0x11, psn, 0), done); }
@@ -224,6 +224,39 @@ TEST_CASE("two READs in a row tell the path MTU by the distance of their PSNs") 
     CHECK(c.read(108, 8192, 0).arrival == Arrival::in_order);
     CHECK(c.stream.inferred_pmtu() == 1024);
     CHECK(c.read(117, 8192, 0).arrival == Arrival::ahead);  // no path MTU explains nine packets
+}
+
+TEST_CASE("a READ that was overtaken takes back the path MTU that two others told by their distance") {
+    RequestsOfOne c;
+    c.read(100, 4096, 0, 0x1000);
+    CHECK(c.read(108, 4096, 0, 0x3000).arrival == Arrival::in_order);
+    CHECK(c.stream.inferred_pmtu() == 512);
+    c.read(112, 4096, 512, 0x4000);  // within the one before it, by that path MTU
+    CHECK(c.stream.inferred_pmtu() == 1024);
+    CHECK(c.stream.next() == Psn(116));
+    CHECK(c.read(104, 4096, 1024, 0x2000).arrival == Arrival::late);
+    for (const std::uint32_t first : {100U, 104U, 108U, 112U}) {
+        CHECK(c.response(kReadFirst, first));
+        for (const std::uint32_t middle : {1U, 2U}) CHECK(c.response(kReadMiddle, first + middle));
+        CHECK(c.response(kReadLast, first + 3));
+    }
+    REQUIRE(c.done.size() == 4);
+    for (const Message& read : c.done) {
+        CHECK(read.outcome == Outcome::completed);
+        CHECK(read.retransmissions == 0);
+        CHECK(read.missing == 0);
+    }
+}
+
+TEST_CASE("a READ that asks for the rest of another one takes no path MTU back") {
+    RequestsOfOne c;
+    c.read(100, 4096, 0, 0x1000);
+    c.read(108, 4096, 0, 0x3000);
+    CHECK(c.stream.inferred_pmtu() == 512);
+    const RequestArrival rest = c.read(102, 4096 - 1024, 512, 0x1000 + 1024);
+    CHECK(rest.arrival == Arrival::repeated);
+    CHECK(rest.partial_read);
+    CHECK(c.stream.inferred_pmtu() == 512);
 }
 
 TEST_CASE("a READ that lacks a response keeps those behind it open until it is asked for again") {
