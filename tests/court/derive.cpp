@@ -162,6 +162,15 @@ Recording answers_first(const Recording& whole) {
     return out;
 }
 
+// A tap of two ports whose clocks are apart: what goes to higher addresses is recorded so much later.
+Recording clocks_apart(const Recording& whole, std::int64_t by) {
+    Recording out = whole;
+    for (Record& record : out.records)
+        if (source_of(record.bytes) < destination_of(record.bytes)) record.time += by;
+    sort_by_time(out);
+    return out;
+}
+
 }  // namespace
 
 std::vector<Derivation> derivations(bool all) {
@@ -221,6 +230,10 @@ std::vector<Derivation> derivations(bool all) {
             fmt::format("erspan-{}", length), [length](const Recording& whole) { return cut(wrapped(whole), length); }, too_short);
     add("icrc-zero", without_icrc);
     add("answers-first", answers_first);
+    std::vector<std::int64_t> apart{-2000, 200, 2000};  // us
+    if (all) apart.insert(apart.end(), {-4500, -200, -20, 20, 4500});
+    for (const std::int64_t by : apart)
+        add(fmt::format("clocks-apart{:+}us", by), [by](const Recording& whole) { return clocks_apart(whole, by * kMicrosecond); });
     for (std::uint32_t seed = 1; seed <= (all ? 20 : 3); ++seed)
         add(
             fmt::format("thinned-{}", seed), [seed](const Recording& whole) { return thinned(whole, seed); }, lost);

@@ -119,6 +119,36 @@ void capture_duplicates(Hearing& hearing) {
     hearing.equal("apart at least", (*distance)[1], static_cast<double>(apart.front()));
 }
 
+// Some request was recorded so long after an answer to it or to a later one; of these there are at least as many as it counts.
+void clocks_apart(Hearing& hearing) {
+    const auto said = hearing.must_say("^" + kNumber + " answers? of " + kNumber + " connections? (?:was|were) recorded before (?:its request|their requests), by up to " +
+                                       kQuantity);
+    if (!said) return;
+    constexpr std::int64_t kPatience = 5'000'000;  // ns
+    const std::vector<Wire>& wires = hearing.wires();
+    std::set<std::pair<std::string, std::uint32_t>> asked_by;
+    std::set<std::int64_t> apart;
+    std::uint64_t early = 0;
+    for (std::size_t i = 0; i < wires.size(); ++i) {
+        const Wire& answer = wires[i];
+        if (!answer.answer()) continue;
+        bool is_early = false;
+        for (std::size_t k = i + 1; k < wires.size() && wires[k].time - answer.time <= kPatience; ++k) {
+            const Wire& request = wires[k];
+            if (!request.request() || request.from != answer.to || request.to != answer.from || request.time == answer.time) continue;
+            apart.insert(request.time - answer.time);
+            is_early = true;
+        }
+        early += is_early ? 1U : 0U;
+        if (is_early) asked_by.emplace(answer.to, answer.to_qp);
+    }
+    hearing.at_most("answers", count_of((*said)[1]).value_or(0), early);
+    const auto named = quantity_of((*said)[3]);
+    hearing.expect(named && std::ranges::any_of(apart, [&](std::int64_t by) { return named->has(static_cast<double>(by)); }),
+                   "no request was recorded so long after an answer");
+    hearing.at_most("connections", count_of((*said)[2]).value_or(0), asked_by.size());
+}
+
 void clock_backwards(Hearing& hearing) {
     const auto said = hearing.must_say("^Timestamps go backwards " + kTimes + ", by up to " + kQuantity);
     if (!said) return;
@@ -200,6 +230,7 @@ void malformed(Hearing& hearing) {
 constexpr std::array kCaptureJudges{
     Judge{"capture-cut", capture_cut},           Judge{"one-way-capture", one_way_capture},
     Judge{"link-local-gid", link_local_gid},     Judge{"capture-duplicates", capture_duplicates},
+    Judge{"clocks-apart", clocks_apart},
     Judge{"clock-backwards", clock_backwards},   Judge{"capture-lost-packets", capture_lost_packets},
     Judge{"gaps-unexplained", gaps_unexplained}, Judge{"malformed-packets", malformed},
 };

@@ -164,6 +164,21 @@ void backwards(Stage& stage, unsigned variant) {
     stage.dialogue(1, 2, 30, 8);
 }
 
+// Variant 0: some answers stand before their requests; 1: all do, by 300 us; 2: by 3 ms, of which those of one queue pair.
+void clocks_apart(Stage& stage, unsigned variant) {
+    const std::int64_t by = variant == 0 ? 40 * kAMicrosecond : variant == 1 ? 300 * kAMicrosecond : 3 * kAMillisecond;
+    stage.connect();
+    for (unsigned i = 0; i < 12; ++i) {
+        stage.send(1, 2, 21, i);
+        const bool apart = variant != 0 || i % 4 == 1;
+        if (apart) stage.recording.records.back().time += by;
+        stage.acknowledge(1, 2, 21, i);
+        stage.wait(100 * kAMicrosecond);
+    }
+    if (variant == 2) stage.dialogue(1, 2, 22, 4);
+    std::ranges::stable_sort(stage.recording.records, {}, &Record::time);
+}
+
 void malformed(Stage& stage, unsigned variant) {
     stage.dialogue(1, 2, 21, 8);
     for (unsigned i = 0; i <= variant; ++i) stage.send(1, 2, 21, 8 + i, {{"infiniband.bth.tver", 1 + variant}});
@@ -192,6 +207,7 @@ constexpr std::array kNetworkScenes{
     Scene{"capture-duplicates", duplicates},
     Scene{"capture-cut", cut},
     Scene{"clock-backwards", backwards},
+    Scene{"clocks-apart", clocks_apart},
     Scene{"malformed-packets", malformed},
     Scene{"icrc-wrong", icrc_not_judged},
 };

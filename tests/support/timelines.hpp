@@ -46,6 +46,14 @@ inline transport::Connection& add_connection(transport::Timeline& timeline, unsi
     return connection;
 }
 
+// The answers of end b were recorded before their requests.
+inline void answered_early(transport::Timeline& timeline, std::int64_t by) {
+    transport::Incidents& incidents = timeline.connections[0].ways[1].incidents.made();
+    incidents.early_answers = 3;
+    incidents.earliest_answer = dissect::Duration{by};
+    incidents.note(transport::Oddity::early, dissect::FrameIndex{7});
+}
+
 // The attempt of CM that set a connection up.
 inline transport::CmAttempt& add_attempt(transport::Timeline& timeline, transport::Connection& connection) {
     using namespace dissect;

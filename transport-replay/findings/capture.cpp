@@ -40,6 +40,7 @@ Missing missing(const Timeline& timeline) {
             tap += way.incidents->gaps.tap + way.incidents->response_gaps.tap;
             undecided += way.incidents->gaps.undecided + way.incidents->response_gaps.undecided;
         }
+        if (connection.clocks_apart()) undecided += std::exchange(tap, 0);  // answers may have had requests that came later still
         for (const Way& way : connection.ways)
             for (const dissect::FrameIndex frame : way.incidents->frames(Oddity::gap)) {
                 if (tap != 0) add_evidence(found.draft_tap, frame);
@@ -122,7 +123,8 @@ void vantage_points(const CaptureQuality& quality, const Emit& emit) {
           .summary = fmt::format("{}: {} of {} are of the other {}, which recorded them {}. One tap of each pair of hosts is followed.", taps,
                                  grouped(quality.left_out), counted(quality.packets, "packet"), vantage.taps == 2 ? "one" : "ones",
                                  times_text(vantage.offset)),
-          .advice = vantage.by_file ? "Analyse each file by itself to see what each tap saw: what one of them lacks was lost between them, or by the recorder."
+          .advice = vantage.by_file ? "Analyse each file by itself (`qpscope analyze --host NAME -o NAME.qpp FILE`) and tell them as one (`qpscope merge`): what one "
+                                      "of them lacks was lost between them, or by the recorder."
                                     : "Mirror one direction of each port only; copies are excluded here, but other tools count them twice."});
 }
 
@@ -241,6 +243,32 @@ void clock_backwards(const Timeline& timeline, const Emit& emit) {
           .advice =
               "Sort the file by time (`reordercap`) if it was merged, and do not trust durations below that step: clocks of several "
               "ports or hosts differ by it."});
+}
+
+// Nothing is answered before it is asked for.
+void clocks_apart(const Timeline& timeline, const Emit& emit) {
+    std::uint64_t connections = 0;
+    dissect::Duration longest{};
+    FindingDraft draft{.party = Party::capture, .count = 0};
+    for (const Connection& connection : timeline.connections) {
+        std::uint64_t answers = 0;
+        for (const Way& way : connection.ways) {
+            if (way.incidents->earliest_answer <= dissect::Duration{}) continue;
+            answers += way.incidents->early_answers;
+            longest = std::max(longest, way.incidents->earliest_answer);
+            for (const dissect::FrameIndex frame : way.incidents->frames(Oddity::early)) add_evidence(draft, frame);
+        }
+        draft.count += answers;
+        connections += answers != 0 ? 1 : 0;
+    }
+    if (draft.count == 0) return;
+    draft.summary = fmt::format("{} of {} {} recorded before {}, by up to {}: what goes there and what comes back have different clocks or queues, and "
+                                "latencies below that are wrong.",
+                                counted(draft.count, "answer"), counted(connections, "connection"), draft.count == 1 ? "was" : "were",
+                                draft.count == 1 ? "its request" : "their requests", duration_text(longest));
+    draft.advice = "Synchronise the clocks of both ports or hosts (PTP, one capture card), or correct one file (`--offset`); answers that wait for their "
+                   "requests for more than 5 ms are taken for answers to packets that the capture lacks.";
+    emit(std::move(draft));
 }
 
 void clock_coarse(const Timeline& timeline, const Emit& emit) {

@@ -148,6 +148,7 @@ void capture_cut(const Timeline& timeline, const Emit& emit);
 void one_way_capture(const Timeline& timeline, const Emit& emit);
 void pairing_uncertain(const Timeline& timeline, const Emit& emit);
 void clock_backwards(const Timeline& timeline, const Emit& emit);
+void clocks_apart(const Timeline& timeline, const Emit& emit);
 void clock_coarse(const Timeline& timeline, const Emit& emit);
 void malformed_packets(const Timeline& timeline, const Emit& emit);
 void analysis_bounded(const Timeline& timeline, const Emit& emit);

@@ -176,13 +176,14 @@ constexpr std::array kFindings{
     FindingRow{"one-way-capture", kNote, "IBA o9-30", "The capture contains one direction only", draw::one_way_capture},
     FindingRow{"pairing-uncertain", kNote, "IBA 9.7.3", "Queue pairs could not be paired with certainty", draw::pairing_uncertain},
     FindingRow{"clock-backwards", kNote, kObserved, "Timestamps go backwards", draw::clock_backwards},
+    FindingRow{"clocks-apart", kNote, "IBA 9.7.5", "Answers were recorded before their requests", draw::clocks_apart},
     FindingRow{"clock-coarse", kNote, kObserved, "Timestamps are too coarse to measure latencies", draw::clock_coarse},
     FindingRow{"malformed-packets", kWarning, "IBA 9.2", "Packets have malformed headers", draw::malformed_packets},
     FindingRow{"analysis-bounded", kNote, kObserved, "The capture exceeds the limits of the analysis", draw::analysis_bounded},
 };
 
-// What copies of packets look like where nobody could tell taps apart.
-constexpr std::array kMadeByCopies{
+// What is told by the order of packets: so look copies where nobody could tell taps apart, and two directions whose clocks are.
+constexpr std::array kByOrder{
     std::string_view("transport-retries-exceeded"), std::string_view("go-back-n-loss"),        std::string_view("ack-timeout"),
     std::string_view("spurious-retransmission"),    std::string_view("read-response-lost"),    std::string_view("out-of-order-delivery"),
     std::string_view("duplicated-by-network"),      std::string_view("requests-unanswered"),   std::string_view("operation-unanswered"),
@@ -231,6 +232,17 @@ void keep_worst(std::vector<Drawn>& drawn, CountOfKind& gone) {
     drawn.erase(drawn.begin() + kMaxFindings, drawn.end());
 }
 
+// Of a connection whose directions have clocks that are apart nothing is told for sure by which packet came first.
+void doubt_order(const Timeline& timeline, std::string_view id, FindingDraft& draft) {
+    if (!draft.connection || std::ranges::find(kByOrder, id) == kByOrder.end()) return;
+    const Connection* const connection = timeline.find(*draft.connection);
+    if (connection == nullptr || !connection->clocks_apart()) return;
+    draft.severity = Severity::note;
+    draft.party = Party::undecided;
+    if (draft.summary.ends_with('.')) draft.summary.pop_back();
+    draft.summary += "; undecided, for the clocks of both directions are apart.";
+}
+
 }  // namespace
 
 std::span<const FindingRow> finding_rows() { return kFindings; }
@@ -241,6 +253,7 @@ void draw_findings(Timeline& timeline) {
     const auto draw = [&](std::size_t row) {
         kFindings[row].draw(timeline, [&](FindingDraft&& draft) {
             tidy(draft.packets);
+            doubt_order(timeline, kFindings[row].id, draft);
             drawn.push_back(
                 {row,
                  {kFindings[row].id, draft.severity.value_or(kFindings[row].severity), draft.party, draft.connection,
@@ -251,7 +264,7 @@ void draw_findings(Timeline& timeline) {
     constexpr std::size_t kBounded = kFindings.size() - 1;
     static_assert(kFindings[kBounded].draw == draw::analysis_bounded, "the last row: it tells what the others could not");
     for (std::size_t row = 0; row < kBounded; ++row)
-        if (!timeline.quality.mixes_taps() || std::ranges::find(kMadeByCopies, kFindings[row].id) == kMadeByCopies.end()) draw(row);
+        if (!timeline.quality.mixes_taps() || std::ranges::find(kByOrder, kFindings[row].id) == kByOrder.end()) draw(row);
     keep_worst(drawn, gone);
     timeline.left_out.findings.clear();
     for (const auto& [kind, count] : gone) timeline.left_out.findings.push_back({kFindings[kind.first].id, kind.second, count});

@@ -25,6 +25,8 @@ struct Sender {
     std::uint64_t answered = 0;  // answers to it
     std::uint64_t damaged = 0;   // packets to it, with a wrong ICRC themselves
     std::uint64_t asked = 0;     // requests to it
+    std::uint64_t again = 0;     // wrong requests that were asked for, or sent again
+    std::uint64_t taken = 0;     // wrong requests that were acknowledged without either
     std::uint64_t ways = 0;      // with wrong ones
     bool deaf = true;            // nothing that was sent to it was captured
     std::optional<ConnectionId> connection;
@@ -49,6 +51,8 @@ std::map<Address, Sender> senders(const Timeline& timeline) {
             sender.packets += way.packets;
             sender.corrupt += way.incidents->corrupt;
             sender.asked += back.requests;
+            sender.again += way.incidents->corrupt_again;
+            if (back.incidents->unread_answers == 0) sender.taken += way.incidents->corrupt_taken;  // a NAK may have been among them
             sender.deaf &= timeline.quality.only_heard(connection.end(end).address, connection.end(other(end)).address);
             sender.answered += back.packets - std::min(back.packets, back.requests + back.incidents->corrupt);
             sender.damaged += back.incidents->corrupt;
@@ -60,6 +64,32 @@ std::map<Address, Sender> senders(const Timeline& timeline) {
     return found;
 }
 
+// Some are wrong, and others are not. Where they became wrong shows in what the receivers did with them.
+void tell_chance(const Sender& sender, const std::string& name, FindingDraft& draft) {
+    const std::string taken = fmt::format("{} acknowledged, and neither asked for nor sent again", sender.taken == 1 ? "was" : "were");
+    if (sender.ways != 1) draft.summary += fmt::format(", in {}", counted(sender.ways, "connection"));
+    if (sender.again == 0 && sender.taken != 0) {
+        draft.party = Party::capture;
+        draft.summary += sender.taken == sender.corrupt ? fmt::format(", and {} {}", sender.taken == 1 ? "it" : "they", taken)
+                                                        : fmt::format("; {} of them {}", grouped(sender.taken), taken);
+        draft.summary += fmt::format(": right when {} arrived, and wrong in the capture.", sender.taken == 1 ? "it" : "they");
+        draft.advice = "Look at what lies between the wire and this file: mirror port, tap, capturing host, tools that edit captures. What receivers drop "
+                       "their counters tell (`ethtool -S`, `rdma statistic`).";
+        return;
+    }
+    draft.party = sender.again != 0 ? Party::fabric : Party::undecided;
+    draft.summary += sender.again != 0 ? ": corrupted on the way; receivers drop such packets."
+                                       : ": whether they were corrupted on the way, and dropped by the receiver, or by what recorded them is undecided.";
+    if (sender.taken != 0) {
+        draft.summary.pop_back();
+        draft.summary += fmt::format(", but {} of them {}: right when {} arrived.", grouped(sender.taken), taken, sender.taken == 1 ? "it" : "they");
+    }
+    draft.advice = fmt::format(
+        "List them (`qpscope packets -Y 'rdma.icrc.status == bad'`) and find the link that corrupts packets of {} (towards {} "
+        "first): FCS and symbol errors of NICs and switches (`ethtool -S`, `mlxlink`), then cable, optics, switch memory.",
+        name, sender.peer);
+}
+
 FindingDraft draft_of(const Address& address, const Sender& sender) {
     const std::string name = text(address);
     FindingDraft draft;
@@ -69,13 +99,7 @@ FindingDraft draft_of(const Address& address, const Sender& sender) {
     draft.summary = fmt::format("{} of {} from {} ({}) {} a wrong ICRC", grouped(sender.corrupt), counted(sender.packets, "packet"),
                                 name, share(sender.corrupt, sender.packets), sender.corrupt == 1 ? "has" : "have");
     if (!sender.systematic()) {
-        draft.party = Party::fabric;
-        draft.summary += fmt::format("{}: corrupted on the way; receivers drop such packets.",
-                                     sender.ways == 1 ? "" : fmt::format(", in {}", counted(sender.ways, "connection")));
-        draft.advice = fmt::format(
-            "List them (`qpscope packets -Y 'rdma.icrc.status == bad'`) and find the link that corrupts packets of {} (towards {} "
-            "first): FCS and symbol errors of NICs and switches (`ethtool -S`, `mlxlink`), then cable, optics, switch memory.",
-            name, sender.peer);
+        tell_chance(sender, name, draft);
     } else if (sender.answered != 0) {
         draft.party = Party::capture;
         draft.severity = Severity::warning;

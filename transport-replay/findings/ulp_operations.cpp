@@ -173,6 +173,11 @@ bool lacks_packets(const Connection& connection) {
     return std::ranges::any_of(connection.ways, [](const Way& way) { return way.incidents->gaps.tap + way.incidents->gaps.undecided != 0; });
 }
 
+// Clocks of both ways are apart: what answers an operation may have been recorded before it.
+bool answers_came_early(const Connection& connection) {
+    return std::ranges::any_of(connection.ways, [](const Way& way) { return way.incidents->early_answers != 0; });
+}
+
 }  // namespace
 
 void operation_unanswered(const Timeline& timeline, const Emit& emit) {
@@ -204,7 +209,8 @@ void operation_unanswered(const Timeline& timeline, const Emit& emit) {
     }
     for (const auto& [key, waiting] : found) {
         const Sides sides = sides_of_requester(timeline, *waiting.first);
-        const bool sure = !lacking && !lacks_packets(*timeline.find(waiting.first->connection));
+        const Connection& connection = *timeline.find(waiting.first->connection);
+        const bool lacks = lacking || lacks_packets(connection), sure = !lacks && !answers_came_early(connection);
         emit({.party = sure ? Party::responder : Party::undecided,
               .connection = waiting.first->connection,
               .packets = waiting.frames,
@@ -213,7 +219,9 @@ void operation_unanswered(const Timeline& timeline, const Emit& emit) {
                                      clean(quoted_operation(waiting.first->protocol, waiting.first->code)), sides.active,
                                      protocol_name(waiting.first->protocol), times(waiting.count),
                                      duration_text(*timeline.last - waiting.first->asked),
-                                     sure ? "" : "; the capture lacks packets, and perhaps the answer"),
+                                     sure    ? ""
+                                     : lacks ? "; the capture lacks packets, and perhaps the answer"
+                                             : "; other answers were recorded before their requests, and perhaps this one was"),
               .advice =
                   fmt::format("Look on {} for requests that hang, and check their timeout on {}; the tap may also have missed answers.",
                               sides.passive, sides.active),

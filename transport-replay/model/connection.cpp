@@ -59,6 +59,14 @@ void RnrNaks::add(Psn refused, Instant time, std::uint8_t code) {
     longest = std::max(longest, time - first);
 }
 
+bool Connection::clocks_apart() const {
+    constexpr std::uint64_t kFewest = 8;  // fewer may have come from another queue
+    return std::ranges::any_of(ways, [](const Way& way) {
+        const std::uint64_t early = way.incidents->early_answers;
+        return early >= kFewest && early * 2 >= way.acks + way.read_responses + way.atomic_responses;
+    });
+}
+
 void Incidents::note(Oddity oddity, FrameIndex frame) {
     if (std::ranges::count(odd, oddity, &Odd::oddity) < static_cast<std::ptrdiff_t>(kMostOdd)) odd.push_back({oddity, frame});
 }

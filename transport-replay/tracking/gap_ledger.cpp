@@ -89,7 +89,7 @@ std::optional<GapLedger::Filled> GapLedger::fill(Psn psn, GapFilling filling) {
     if (range == state.ranges.end()) return std::nullopt;
     const Filled filled{range->corrupt, range->asked_for, range->passing};
     const bool unproven = filling == GapFilling::again_unproven;
-    if (filled.corrupt) ++state.counts.network;
+    if (filled.corrupt) ++state.counts.network, ++state.corrupt.again;
     else if (filling == GapFilling::late) ++state.counts.reordered;
     else if (filling == GapFilling::undecided) ++state.counts.undecided;
     else if (filled.asked_for) ++(unproven ? state.unproven_asked : state.counts.network);
@@ -166,7 +166,9 @@ void GapLedger::acknowledge(Psn end) {
         Range& range = state.ranges.front();
         const auto known = static_cast<std::uint32_t>(std::min<std::int32_t>(end - range.first, static_cast<std::int32_t>(range.count)));
         // Asked for, and acknowledged without being seen again: the network lost it, and the tap missed that it came again.
-        if (range.asked_for || range.corrupt) state.counts.network += known;
+        if (range.corrupt) (range.asked_for ? state.corrupt.again : state.corrupt.taken) += known;
+        if (range.asked_for) state.counts.network += known;
+        else if (range.corrupt) state.counts.skipped -= std::min<std::uint64_t>(state.counts.skipped, known);  // only the capture has it wrong
         else if (range.may_be_taken) state.counts.undecided += known;
         else state.counts.tap += known;
         range.first = range.first + known;

@@ -76,6 +76,12 @@ public:
     [[nodiscard]] bool was_corrupt(dissect::Psn psn) const;
     // The PSN came, with a wrong ICRC, and is still due.
     void mark_corrupt(dissect::Psn psn);
+    // Of PSNs that came with a wrong ICRC.
+    struct Corrupt {
+        std::uint64_t again = 0;  // were asked for, or came again: the responder had not taken them
+        std::uint64_t taken = 0;  // were acknowledged without either: it had them right
+    };
+    [[nodiscard]] Corrupt corrupt() const { return state_->corrupt; }
     // The counts, with what is still open as undecided. `reorders`: the path is known to.
     [[nodiscard]] Gaps counts(bool reorders) const;
 
@@ -96,6 +102,7 @@ private:
         std::uint64_t sent_again = 0;  // filled in a recovery without having been asked for themselves
         std::uint64_t unproven = 0;    // of those, and of those of the network: by what nothing but time tells from late packets
         std::uint64_t unproven_asked = 0;
+        Corrupt corrupt;
     };
     [[nodiscard]] static Ranges::iterator covering(State& state, dissect::Psn psn);
     static void bound(State& state);

@@ -18,6 +18,9 @@ bool is_acknowledged(Service service) { return service == Service::rc || service
 
 bool has_response(Opcode opcode) { return info(opcode).verb == Verb::read_request || is_atomic(info(opcode).verb); }
 
+// A request that follows those before it.
+bool goes_on(const PacketRecord& record) { return record.arrival && (*record.arrival == Arrival::in_order || *record.arrival == Arrival::ahead); }
+
 bool awaits_answer(const Observation& request) {
     const OpcodeRow& row = info(request.opcode);
     return request.ack_request || ends_message(row.place);
@@ -168,14 +171,8 @@ void Tracker::observe(const Observation& observation, Repetition repetition, Dur
     if (!row.request && !names_nobody && entries_[where.index()].connection.joined_by == JoinedBy::nothing) {
         if (const WayOf joined = find_partner(where, observation); joined.known()) where = joined;
     }
-    bool awaited = false;
-    if (!early_.empty()) {
-        if (const auto early = early_.find(where.index()); early != early_.end()) {
-            const bool late = observation.time - early->second.answer.time > early->second.patience;
-            awaited = !late && row.request && where.from() == other(early->second.from);
-            if (!awaited) settle_early(where.index());
-        }
-    }
+    if (!early_.empty())
+        for (const End from : {End::a, End::b}) settle_early(WayOf(where.index(), from), Settle::overdue, observation.time);
     Entry& entry = entries_[where.index()];
     describe(entry, where.from(), observation);
     record.connection = entry.connection.uid;
@@ -198,7 +195,8 @@ void Tracker::observe(const Observation& observation, Repetition repetition, Dur
         hand_on(entry, requester);
     }
     if (!episodes_.empty()) record_episodes(entry, requester);
-    if (awaited) settle_early(where.index());
+    if (!early_.empty() && row.request)
+        settle_early(WayOf(where.index(), other(where.from())), goes_on(record) ? Settle::asked : Settle::sent_again, observation.time);
 }
 
 // Nobody took it: only its PSN counts, as one that was on the wire.
@@ -271,7 +269,8 @@ void Tracker::place(WayOf where, const Observation& observation, RequestArrival&
         case Arrival::first:
         case Arrival::in_order: break;
         case Arrival::ahead:
-            skip(direction, Psn(observation.psn.value() - arrived.missing), arrived.missing, {sides, way.requests});
+            if (may_begin_late(where, observation)) direction.gaps.leave_undecided(arrived.missing);
+            else skip(direction, Psn(observation.psn.value() - arrived.missing), arrived.missing, {sides, way.requests});
             way.incidents.made().note(Oddity::gap, observation.frame);
             break;
         case Arrival::late: {
@@ -467,6 +466,10 @@ void Tracker::finish_way(Entry& entry, End requester) {
     hand_on(entry, requester);
     if (direction.order.strays()) way.incidents.made().ordering.made().strays = true;
     if (const Gaps gaps = direction.gaps.counts(way.reorders()); gaps != Gaps{}) way.incidents.made().gaps = gaps;
+    if (const GapLedger::Corrupt corrupt = direction.gaps.corrupt(); corrupt.again + corrupt.taken != 0) {
+        way.incidents.made().corrupt_again = corrupt.again;
+        way.incidents.made().corrupt_taken = corrupt.taken;
+    }
     finish_order(way, direction.naks.causes());
     Seldom<Incidents>& of_responder = entry.connection.way(other(requester)).incidents;
     if (!of_responder.there()) return;
@@ -513,10 +516,7 @@ void Tracker::judge_confidence(Entry& entry) {
 }
 
 Tracked Tracker::finish(const std::function<void()>& drain) {
-    std::vector<Index> early;
-    for (const auto& [index, answer] : early_) early.push_back(index);
-    std::ranges::sort(early);
-    for (const Index index : early) settle_early(index);
+    settle_early();
     join_what_is_left();
     drain();
     waiting_ = WaitingRequests(1);

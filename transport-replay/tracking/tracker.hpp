@@ -34,7 +34,7 @@ namespace qps::transport {
 
 inline constexpr std::size_t kMaxRecoveries = 1 << 16;           // told one by one; the sums have all
 inline constexpr std::size_t kMaxFatalities = 1 << 14;           // one a connection, at most
-inline constexpr std::size_t kMaxPendingAnswersOfAll = 1 << 16;  // of 256 bytes
+inline constexpr std::size_t kMaxPendingAnswersOfAll = 1 << 16;  // of 256 bytes, those that wait for late requests included
 inline constexpr std::size_t kFewConnections = 1 << 14;          // as long as there are no more, any request without partner is remembered
 inline constexpr std::size_t kMaxLone = 64;                      // UC flows without partner that are looked at
 inline constexpr std::size_t kMaxPendingAnswers = 32;            // kept of a flow until it is known whose requests it answers
@@ -221,8 +221,36 @@ private:
     [[nodiscard]] static bool was_sent(const Direction& direction, dissect::Psn psn);
     [[nodiscard]] bool is_doubled(const Entry& entry, const Direction& direction, const Observation& observation) const;
     void take_answer(WayOf where, const Observation& observation, PacketRecord& record);
-    [[nodiscard]] static std::optional<dissect::Duration> came_early(const Direction& direction, const Observation& observation);
-    void settle_early(Index index);
+    // An answer that was recorded before its request.
+    struct Early {
+        dissect::Duration patience{};  // its request is recorded sooner, or never
+        bool due = false;              // that request is one that was not seen yet; else one that is sent again
+    };
+    struct EarlyAnswer {
+        Early early;
+        Observation answer;  // without payload
+    };
+    // Those of one way, and what was recorded behind them: they stay in order. Where nearly all answers are early, the clocks of both ways
+    // are apart: each waits then until it would have been recorded by the other clock.
+    struct EarlyAnswers {
+        std::deque<EarlyAnswer> waiting;
+        std::size_t asked = 0;     // of those: from the front, whose requests are there
+        std::uint32_t proven = 0;  // requests that came after their answers
+        std::uint32_t in_time = 0; // answers since the first of them whose requests were there
+        dissect::Duration lead{};  // the longest time until a request came
+        [[nodiscard]] bool systematic() const { return proven >= 8 && in_time <= proven / 8; }
+        [[nodiscard]] dissect::Duration hold() const { return systematic() ? lead : dissect::Duration{}; }
+    };
+    [[nodiscard]] std::optional<Early> came_early(const Entry& entry, End requester, const Observation& answer, bool proven) const;
+    [[nodiscard]] static bool may_have_begun(const Entry& entry, dissect::Instant now);
+    [[nodiscard]] bool wait_early(WayOf where, const Observation& observation);
+    [[nodiscard]] bool may_begin_late(WayOf requests, const Observation& observation) const;
+    [[nodiscard]] bool lead_requests(WayOf where, const std::vector<Observation>& answers);
+    void ask_early(EarlyAnswers& early, WayOf answers);
+    // Because it is later; because a request came that follows those before it, or another one; at the end.
+    enum class Settle : std::uint8_t { overdue, asked, sent_again, all };
+    void settle_early(WayOf answers, Settle which, dissect::Instant now);
+    void settle_early();
     void apply_answer(Entry& entry, End requester, const Observation& observation, PacketRecord& record);
     void apply_acknowledgment(Entry& entry, End requester, const Observation& observation);
     void apply_unread(Entry& entry, End requester, const Observation& observation);
@@ -235,7 +263,7 @@ private:
     [[nodiscard]] WayOf find_partner(WayOf answers, const Observation& observation);
     WayOf join(Index one, Index two, JoinedBy how);
     void apply_kept_answers(Index index, End requester);
-    void apply_kept_answers(Entry& entry, const std::vector<Observation>& answers, End requester);
+    void apply_kept_answers(Index index, const std::vector<Observation>& answers, End requester);
     void join_lone_unreliable(Index index);
     void join_what_is_left();
     void retire(const FlowKey& flow, std::uint32_t attempt);
@@ -277,13 +305,7 @@ private:
     std::size_t most_pending_ = 0;
     std::size_t most_lone_ = 0;
     std::vector<Index> lone_unreliable_;  // UC flows without partner
-    // An answer that was recorded before its request.
-    struct Early {
-        End from{};
-        dissect::Duration patience{};  // its request is recorded sooner, or never
-        Observation answer;
-    };
-    boost::unordered_flat_map<Index, Early> early_;  // at most one of each connection
+    boost::unordered_flat_map<FlowIndex::Where, EarlyAnswers> early_;  // by the way of the answers, packed
     // PSNs that a way left for others far away.
     struct LeftPsns {
         dissect::Psn next;  // that would have come

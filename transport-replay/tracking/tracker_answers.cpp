@@ -77,57 +77,8 @@ void Tracker::take_answer(WayOf where, const Observation& observation, PacketRec
         record.unmatched = true;
         return;
     }
-    if (const auto patience = came_early(entry.directions[static_cast<std::size_t>(requester)], observation)) {
-        settle_early(where.index());
-        early_.insert_or_assign(where.index(), Early{where.from(), *patience, observation}).first->second.answer.payload = {};
-        return;
-    }
+    if (wait_early(where, observation)) return;
     apply_answer(entry, requester, observation, record);
-}
-
-// Whether it answers a request that was not recorded yet: captures of several queues, or of two ports, may have it first. How long that
-// one may take then; nothing where it does not.
-std::optional<Duration> Tracker::came_early(const Direction& direction, const Observation& observation) {
-    constexpr std::int32_t kFewest = 64;  // requests that were recorded late, at most
-    if (!direction.requests.started() || observation.cut) return std::nullopt;
-    // The request that is due next.
-    const std::int32_t ahead = observation.psn - direction.requests.next();
-    if (ahead >= 0) return ahead < kFewest ? std::optional(kLatestRequest) : std::nullopt;
-    // The rest of a READ that nobody asked for from there.
-    const OpcodeRow& row = info(observation.opcode);
-    if (row.verb == Verb::read_response && begins_message(row.place)) {
-        const Message* read = direction.requests.covering(observation.psn);
-        if (read != nullptr && read->verb == Verb::read_request && observation.psn != read->first && observation.psn != read->asked_again)
-            return kLatestRequest;
-    }
-    // A PSN that was refused, and not sent again since.
-    const auto refused = direction.watch.awaits_receive();
-    if (!refused || observation.psn.before(*refused)) return std::nullopt;
-    if (row.verb != Verb::acknowledge) return kLatestRequest;
-    if (!observation.acknowledgment) return std::nullopt;
-    switch (static_cast<SyndromeType>(observation.acknowledgment->type())) {
-        case SyndromeType::ack: return kLatestRequest;
-        // What comes when its timer runs out comes because of it.
-        case SyndromeType::rnr_nak:
-            return observation.psn == *refused ? std::optional(std::min(kLatestRequest, Duration{std::to_underlying(rnr_wait(observation.acknowledgment->code())) / 2}))
-                                               : std::nullopt;
-        default: return std::nullopt;
-    }
-}
-
-// It waited for its request, which is there now, or would be by now.
-void Tracker::settle_early(Index index) {
-    const auto found = early_.find(index);
-    if (found == early_.end()) return;
-    Early early = std::move(found->second);
-    early_.erase(found);
-    Entry& entry = entries_[index];
-    const End requester = other(early.from);
-    early.answer.time = std::max(early.answer.time, entry.connection.way(requester).last_time);
-    PacketRecord record;
-    apply_answer(entry, requester, early.answer, record);
-    hand_on(entry, requester);
-    record_episodes(entry, requester);
 }
 
 // An answer of whom is known whose requests it answers.
@@ -312,12 +263,16 @@ void Tracker::apply_kept_answers(Index index, End requester) {
     const std::vector<Observation> answers = std::move(found->second.answers);
     pending_answers_ -= answers.size();
     unpaired_.erase(found);
-    return apply_kept_answers(entries_[index], answers, requester);
+    return apply_kept_answers(index, answers, requester);
 }
 
-void Tracker::apply_kept_answers(Entry& entry, const std::vector<Observation>& answers, End requester) {
+void Tracker::apply_kept_answers(Index index, const std::vector<Observation>& answers, End requester) {
+    Entry& entry = entries_[index];
+    const WayOf where(index, other(requester));
     const Instant first = entry.connection.way(requester).first_time;
+    const bool lead = lead_requests(where, answers);
     for (Observation answer : answers) {
+        if (lead && wait_early(where, answer)) continue;
         // The first request may have been recorded behind its answer.
         if (answer.time < first && first - answer.time <= kLatestRequest) {
             const Message* asked = entry.directions[static_cast<std::size_t>(requester)].requests.covering(answer.psn);
@@ -328,6 +283,7 @@ void Tracker::apply_kept_answers(Entry& entry, const std::vector<Observation>& a
         hand_on(entry, requester);
         record_episodes(entry, requester);
     }
+    settle_early(where, Settle::asked, now_);
 }
 
 // The queue pair that the only packet of a flow names may be what is corrupt of it.
@@ -410,7 +366,7 @@ Tracker::WayOf Tracker::join(Index one, Index two, JoinedBy how) {
         unpaired_.erase(found);
     }
     apply_kept_answers(kept, End::b);
-    apply_kept_answers(entry, answers, End::a);
+    apply_kept_answers(kept, answers, End::a);
     return WayOf(kept, one == kept ? End::a : End::b);
 }
 

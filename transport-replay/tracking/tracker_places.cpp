@@ -107,8 +107,11 @@ void Tracker::end(Index index) {
             refuse_unpaired(index, answers);
         }
         std::erase(lone_unreliable_, index);
-        early_.erase(index);
-        for (const End from : {End::a, End::b}) left_.erase(WayOf(index, from).word());
+        for (const End from : {End::a, End::b}) {
+            settle_early(WayOf(index, from), Settle::all, now_);
+            early_.erase(WayOf(index, from).word());
+            left_.erase(WayOf(index, from).word());
+        }
         if (!entry.stream)
             for (const End from : {End::a, End::b}) finish_way(entry, from);
         judge_confidence(entry);

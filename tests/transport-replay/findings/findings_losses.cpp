@@ -61,6 +61,28 @@ TEST_CASE("ICRC: all packets of a sender wrong is a sender's fault, or the captu
     Way& a = timeline.connections[0].ways[0];
     a.incidents.made().corrupt = 200;
     SECTION("answered") { CHECK(one(timeline, "icrc-wrong").party == Party::capture); }
+    SECTION("a few that came again") {
+        a.incidents.made().corrupt = 3;
+        a.incidents.made().corrupt_again = 2;
+        CHECK(one(timeline, "icrc-wrong").party == Party::fabric);
+        a.incidents.made().corrupt_taken = 1;
+        CHECK(says(one(timeline, "icrc-wrong").summary,
+                   "receivers drop such packets, but 1 of them was acknowledged, and neither asked for nor sent again: right when it arrived."));
+    }
+    SECTION("a few that were acknowledged as they were") {
+        a.incidents.made().corrupt = a.incidents.made().corrupt_taken = 3;
+        CHECK(one(timeline, "icrc-wrong").party == Party::capture);
+        CHECK(says(one(timeline, "icrc-wrong").summary,
+                   "3 of 200 packets from 10.0.0.1 (1.5 %) have a wrong ICRC, and they were acknowledged, and neither asked for nor sent again: right when they "
+                   "arrived, and wrong in the capture."));
+        timeline.connections[0].ways[1].incidents.made().unread_answers = 1;  // perhaps NAKs
+        CHECK(one(timeline, "icrc-wrong").party == Party::undecided);
+    }
+    SECTION("a few of which nobody knows what became") {
+        a.incidents.made().corrupt = 1;
+        CHECK(one(timeline, "icrc-wrong").party == Party::undecided);
+        CHECK(says(one(timeline, "icrc-wrong").summary, "is undecided."));
+    }
     SECTION("not answered") {
         timeline.connections[0].ways[1] = {};
         const Finding& finding = one(timeline, "icrc-wrong");

@@ -245,7 +245,7 @@ const std::array kProofs{
               a(t).incidents.made().doubled = {.identified = 1, .alone = 1};
           },
           [](T t) { a(t).incidents.made().retransmitted = 1; }},
-    Proof{"icrc-wrong", kWarning, Party::fabric, [](T t) { a(t).incidents.made().corrupt = t.quality.icrc_bad = 3; },
+    Proof{"icrc-wrong", kWarning, Party::fabric, [](T t) { a(t).incidents.made().corrupt = a(t).incidents.made().corrupt_again = t.quality.icrc_bad = 3; },
           [](T t) { t.quality.icrc_not_checkable = 3; }},
 
     Proof{"remote-access-error", kError, Party::requester, [](T t) { add_fatality(t, 2); }, [](T t) { add_fatality(t, 1); }},
@@ -465,6 +465,7 @@ const std::array kProofs{
     Proof{"pairing-uncertain", kNote, Party::capture, [](T t) { add_connection(t).confidence = Confidence::likely; },
           [](T t) { t.connections[0].confidence = Confidence::likely; }},
     Proof{"clock-backwards", kNote, Party::capture, [](T t) { t.quality.backwards = 1; }, [](T) {}},
+    Proof{"clocks-apart", kNote, Party::capture, [](T t) { answered_early(t, kMillisecond); }, [](T t) { answered_early(t, 0); }},
     Proof{"clock-coarse", kNote, Party::capture, [](T t) { t.quality.clock_resolution = Duration{kMillisecond}; },
           [](T t) { t.quality.clock_resolution = Duration{kMicrosecond}; }},
     Proof{"malformed-packets", kWarning, Party::undecided, [](T t) { t.quality.faulty = 1; }, [](T) {}},

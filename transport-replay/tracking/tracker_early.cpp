@@ -1,0 +1,175 @@
+// Answers that were recorded before their requests: captures of several queues may have them first, and those of two ports or hosts whose
+// clocks are apart have all of them so. They wait for their requests, in order, for some milliseconds.
+#include <dissect/headers/infiniband.hpp>
+#include <dissect/types.hpp>
+#include <transport-replay/tracking/tracker.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace qps::transport {
+
+using namespace dissect;
+
+namespace {
+
+constexpr std::int32_t kFewLate = 64;          // requests that were recorded late, at most
+constexpr std::int32_t kManyLate = 1 << 16;    // where clocks are apart
+constexpr std::uint32_t kProven = 2;           // requests that came after their answers
+constexpr std::size_t kMaxEarly = 4096;        // answers of a way
+constexpr Duration kLatestAgain{1'000'000};    // of a request that is sent again
+
+void note_early(Way& way, const Observation& answer, Instant request) {
+    Incidents& incidents = way.incidents.made();
+    ++incidents.early_answers;
+    incidents.earliest_answer = std::max(incidents.earliest_answer, request - answer.time);
+    incidents.note(Oddity::early, answer.frame);
+}
+
+}  // namespace
+
+// Whether the capture may begin in the middle of the connection, with what its requester sends again.
+bool Tracker::may_have_begun(const Entry& entry, Instant now) { return !entry.connection.cm_attempt && now - entry.made <= kSlowestReaction; }
+
+// Whether it answers a request that was not recorded yet, and how long that one may take then; nothing where it does not.
+std::optional<Tracker::Early> Tracker::came_early(const Entry& entry, End requester, const Observation& answer, bool proven) const {
+    const Direction& direction = entry.directions[static_cast<std::size_t>(requester)];
+    if (!direction.requests.started() || answer.cut) return std::nullopt;
+    // The request that is due next.
+    const OpcodeRow& row = info(answer.opcode);
+    const std::int32_t ahead = answer.psn - direction.requests.next();
+    const Early again{proven ? kLatestRequest : kLatestAgain, false};
+    if (ahead >= 0) {
+        if (ahead >= (proven ? kManyLate : kFewLate)) return std::nullopt;
+        if (row.verb != Verb::read_response) return Early{kLatestRequest, true};
+        if (direction.requests.may_reach(answer.psn, path_mtu(entry))) return std::nullopt;
+        // What is asked for again soon was answered before.
+        return !proven && may_have_begun(entry, answer.time) ? again : Early{kLatestRequest, true};
+    }
+    // The rest of a READ that nobody asked for from there.
+    if (row.verb == Verb::read_response && begins_message(row.place)) {
+        const Message* read = direction.requests.covering(answer.psn);
+        if (read != nullptr && read->verb == Verb::read_request && answer.psn != read->first && answer.psn != read->asked_again) return again;
+    }
+    // A PSN that was refused, and not sent again since.
+    const auto refused = direction.watch.awaits_receive();
+    if (!refused || answer.psn.before(*refused)) return std::nullopt;
+    if (row.verb != Verb::acknowledge) return again;
+    if (!answer.acknowledgment) return std::nullopt;
+    switch (static_cast<SyndromeType>(answer.acknowledgment->type())) {
+        case SyndromeType::ack: return again;
+        // What comes when its timer runs out comes because of it.
+        case SyndromeType::rnr_nak: {
+            if (answer.psn != *refused) return std::nullopt;
+            return Early{std::min(again.patience, Duration{std::to_underlying(rnr_wait(answer.acknowledgment->code())) / 2}), false};
+        }
+        default: return std::nullopt;
+    }
+}
+
+// False where it is to be taken now.
+bool Tracker::wait_early(WayOf where, const Observation& observation) {
+    const Entry& entry = entries_[where.index()];
+    auto found = early_.empty() ? early_.end() : early_.find(where.word());
+    const bool proven = found != early_.end() && found->second.proven >= kProven;
+    if (found != early_.end() && !found->second.waiting.empty()) {
+        const std::deque<EarlyAnswer>& waiting = found->second.waiting;
+        const bool has_room = waiting.size() < kMaxEarly && pending_answers_ < kMaxPendingAnswersOfAll;
+        // Of what is sent again one waits, for what comes next tells.
+        if (!has_room || (!waiting.front().early.due && !proven)) {
+            settle_early(where, Settle::all, observation.time);
+            found = early_.find(where.word());
+        }
+    }
+    const bool follows = found != early_.end() && (!found->second.waiting.empty() || found->second.systematic());
+    const std::optional<Early> early = came_early(entry, other(where.from()), observation, proven || follows);
+    if (found != early_.end() && !early) ++found->second.in_time;
+    if ((!early && !follows) || pending_answers_ >= kMaxPendingAnswersOfAll) return false;
+    EarlyAnswers& way = early_[where.word()];
+    way.waiting.push_back({early.value_or(Early{kLatestRequest, false}), observation});
+    way.waiting.back().answer.payload = {};
+    if (!early && way.asked + 1 == way.waiting.size()) ++way.asked;
+    most_pending_ = std::max(most_pending_, ++pending_answers_);
+    return true;
+}
+
+// Whether the first request was recorded behind its answer, so that others are as well: what a requester sends again when the capture begins
+// was answered before with all that followed it.
+bool Tracker::lead_requests(WayOf where, const std::vector<Observation>& answers) {
+    Entry& entry = entries_[where.index()];
+    const End requester = other(where.from());
+    const Way& way = entry.connection.way(requester);
+    const auto answers_first = [&](const Observation& answer) {
+        const Message* asked = entry.directions[static_cast<std::size_t>(requester)].requests.covering(answer.psn);
+        return asked != nullptr && asked->first_frame == way.first_frame && (asked->verb != Verb::read_request || asked->first == answer.psn) &&
+               answer.time < way.first_time && way.first_time - answer.time <= kLatestRequest;
+    };
+    const auto first = std::ranges::find_if(answers, answers_first);
+    if (first == answers.end()) return false;
+    EarlyAnswers& early = early_[where.word()];
+    early.proven = std::max(early.proven, kProven);
+    early.lead = std::max(early.lead, way.first_time - first->time);
+    note_early(entry.connection.way(where.from()), *first, way.first_time);
+    return true;
+}
+
+// Whether PSNs that a request passes may have been answered before the capture began.
+bool Tracker::may_begin_late(WayOf requests, const Observation& observation) const {
+    const Entry& entry = entries_[requests.index()];
+    if (early_.empty() || !may_have_begun(entry, observation.time)) return false;
+    const auto found = early_.find(WayOf(requests.index(), other(requests.from())).word());
+    return found != early_.end() && !found->second.waiting.empty() && found->second.proven < kProven;
+}
+
+// A request came: whose answers those are that it was the last to wait for.
+void Tracker::ask_early(EarlyAnswers& early, WayOf answers) {
+    Entry& entry = entries_[answers.index()];
+    const End requester = other(answers.from());
+    const Direction& direction = entry.directions[static_cast<std::size_t>(requester)];
+    const Instant request = entry.connection.way(requester).last_time;
+    for (; early.asked < early.waiting.size(); ++early.asked) {
+        const auto& [waits, answer] = early.waiting[early.asked];
+        if (came_early(entry, requester, answer, true)) return;
+        if (!waits.due || request - answer.time > waits.patience || !direction.requests.waits_for(answer.psn)) continue;
+        ++early.proven;
+        early.lead = std::max(early.lead, request - answer.time);
+        note_early(entry.connection.way(answers.from()), answer, request);
+    }
+}
+
+// Those whose requests are there now, or would be by now.
+void Tracker::settle_early(WayOf answers, Settle which, Instant now) {
+    const auto found = early_.find(answers.word());
+    if (found == early_.end()) return;
+    EarlyAnswers& early = found->second;
+    Entry& entry = entries_[answers.index()];
+    const End requester = other(answers.from());
+    if (which == Settle::asked) ask_early(early, answers);
+    const bool all = which == Settle::all || (which == Settle::sent_again && early.proven < kProven);
+    if (which == Settle::sent_again && !all) ask_early(early, answers);
+    while (!early.waiting.empty()) {
+        const auto& [waits, first] = early.waiting.front();
+        const bool overdue = now - first.time > waits.patience;
+        if (!all && !overdue && (early.asked == 0 || now - first.time < early.hold())) break;
+        Observation answer = first;
+        answer.time = std::max(answer.time + early.hold(), entry.connection.way(requester).last_time);
+        early.waiting.pop_front();
+        --pending_answers_;
+        if (early.asked != 0) --early.asked;
+        PacketRecord record;
+        apply_answer(entry, requester, answer, record);
+        hand_on(entry, requester);
+        record_episodes(entry, requester);
+    }
+    if (early.waiting.empty() && early.proven == 0) early_.erase(found);
+}
+
+// At the end, all of them.
+void Tracker::settle_early() {
+    std::vector<FlowIndex::Where> ways;
+    for (const auto& [way, early] : early_) ways.push_back(way);
+    std::ranges::sort(ways);
+    for (const FlowIndex::Where way : ways) settle_early(WayOf(way), Settle::all, now_);
+}
+
+}  // namespace qps::transport
