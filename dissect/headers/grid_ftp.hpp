@@ -32,6 +32,7 @@ inline constexpr std::array kGridFtpHeaders{
         "PASS", "PASV", "PBSZ", "PORT", "PROT", "QUIT", "REST", "RETR", "RMD",  "SBUF", "SITE", "SIZE", "SPAS", "SPOR", "STOR", "USER"};
     const auto character = [&](std::size_t i) { return i < text.size() ? static_cast<char>(text[i]) : '\0'; };
     const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+    const auto upper = [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; };  // RFC 959 5.3: either case
     std::size_t length = 0;
     while (length < text.size() && character(length) >= ' ' && character(length) <= '~') ++length;
     const bool ends = length == text.size() || character(length) == '\r' || character(length) == '\n';
@@ -39,7 +40,7 @@ inline constexpr std::array kGridFtpHeaders{
     if (is_digit(character(0)) && is_digit(character(1)) && is_digit(character(2)) && (character(3) == ' ' || character(3) == '-')) return length;
     for (const std::string_view command : kCommands) {
         std::size_t same = 0;
-        while (same < command.size() && character(same) == command[same]) ++same;
+        while (same < command.size() && upper(character(same)) == command[same]) ++same;
         if (same == command.size() && (same == length || character(same) == ' ')) return length;
     }
     return 0;

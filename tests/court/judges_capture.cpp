@@ -136,8 +136,9 @@ void clocks_apart(Hearing& hearing) {
         for (std::size_t k = i + 1; k < wires.size() && wires[k].time - answer.time <= kPatience; ++k) {
             const Wire& request = wires[k];
             if (!request.request() || request.from != answer.to || request.to != answer.from || request.time == answer.time) continue;
-            apart.insert(request.time - answer.time);
+            if (psn_distance(request.psn, answer.psn) < 0) continue;
             is_early = true;
+            if (request.psn == answer.psn) apart.insert(request.time - answer.time);
         }
         early += is_early ? 1U : 0U;
         if (is_early) asked_by.emplace(answer.to, answer.to_qp);

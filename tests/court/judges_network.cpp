@@ -70,7 +70,10 @@ void icrc_wrong(Hearing& hearing) {
     (void)hearing.take("in " + kNumber + " connections?");
     if (const auto taken = hearing.take(kNumber + " of them (?:was|were) acknowledged, and neither asked for nor sent again"))
         hearing.at_most("acknowledged", count_of((*taken)[1]).value_or(0), wrong);
-    const bool on_the_way = hearing.claim().sentence.find(": corrupted on the way") != std::string::npos;
+    if (const auto again = hearing.take(kNumber + " of them (?:was|were) asked for again"))
+        hearing.at_most("asked for again", count_of((*again)[1]).value_or(0), wrong);
+    const std::string& sentence = hearing.claim().sentence;
+    const bool on_the_way = sentence.find("corrupted on the way") != std::string::npos && sentence.find("whether") == std::string::npos;
     hearing.expect(on_the_way == (hearing.claim().party == "fabric"), "blames the network, and does not say why");
     for (const std::size_t frame : hearing.claim().frames)
         hearing.expect(hearing.wire(frame) != nullptr && !hearing.wire(frame)->icrc_right,

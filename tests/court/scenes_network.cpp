@@ -172,7 +172,7 @@ void clocks_apart(Stage& stage, unsigned variant) {
         stage.send(1, 2, 21, i);
         const bool apart = variant != 0 || i % 4 == 1;
         if (apart) stage.recording.records.back().time += by;
-        stage.acknowledge(1, 2, 21, i);
+        stage.acknowledge(2, 1, 21, i);
         stage.wait(100 * kAMicrosecond);
     }
     if (variant == 2) stage.dialogue(1, 2, 22, 4);

@@ -66,24 +66,28 @@ std::map<Address, Sender> senders(const Timeline& timeline) {
 
 // Some are wrong, and others are not. Where they became wrong shows in what the receivers did with them.
 void tell_chance(const Sender& sender, const std::string& name, FindingDraft& draft) {
-    const std::string taken = fmt::format("{} acknowledged, and neither asked for nor sent again", sender.taken == 1 ? "was" : "were");
+    const auto were = [](std::uint64_t count) { return count == 1 ? "was" : "were"; };
+    const auto they = [](std::uint64_t count) { return count == 1 ? "it" : "they"; };
+    const std::string taken = fmt::format("{} acknowledged, and neither asked for nor sent again", were(sender.taken));
     if (sender.ways != 1) draft.summary += fmt::format(", in {}", counted(sender.ways, "connection"));
     if (sender.again == 0 && sender.taken != 0) {
         draft.party = Party::capture;
-        draft.summary += sender.taken == sender.corrupt ? fmt::format(", and {} {}", sender.taken == 1 ? "it" : "they", taken)
+        draft.summary += sender.taken == sender.corrupt ? fmt::format(", and {} {}", they(sender.taken), taken)
                                                         : fmt::format("; {} of them {}", grouped(sender.taken), taken);
-        draft.summary += fmt::format(": right when {} arrived, and wrong in the capture.", sender.taken == 1 ? "it" : "they");
+        draft.summary += fmt::format(": right when {} arrived, and wrong in the capture.", they(sender.taken));
         draft.advice = "Look at what lies between the wire and this file: mirror port, tap, capturing host, tools that edit captures. What receivers drop "
                        "their counters tell (`ethtool -S`, `rdma statistic`).";
         return;
     }
     draft.party = sender.again != 0 ? Party::fabric : Party::undecided;
-    draft.summary += sender.again != 0 ? ": corrupted on the way; receivers drop such packets."
-                                       : ": whether they were corrupted on the way, and dropped by the receiver, or by what recorded them is undecided.";
-    if (sender.taken != 0) {
-        draft.summary.pop_back();
-        draft.summary += fmt::format(", but {} of them {}: right when {} arrived.", grouped(sender.taken), taken, sender.taken == 1 ? "it" : "they");
-    }
+    if (sender.again == 0)
+        draft.summary += fmt::format(": whether {} {} corrupted on the way, and dropped by the receiver, or by what recorded {} is undecided.",
+                                     they(sender.corrupt), were(sender.corrupt), sender.corrupt == 1 ? "it" : "them");
+    else if (sender.taken == 0)
+        draft.summary += ": corrupted on the way; receivers drop such packets.";
+    else
+        draft.summary += fmt::format(": {} of them {} asked for again, and so corrupted on the way; {} of them {}: right when {} arrived.",
+                                     grouped(sender.again), were(sender.again), grouped(sender.taken), taken, they(sender.taken));
     draft.advice = fmt::format(
         "List them (`qpscope packets -Y 'rdma.icrc.status == bad'`) and find the link that corrupts packets of {} (towards {} "
         "first): FCS and symbol errors of NICs and switches (`ethtool -S`, `mlxlink`), then cable, optics, switch memory.",

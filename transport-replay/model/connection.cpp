@@ -60,10 +60,11 @@ void RnrNaks::add(Psn refused, Instant time, std::uint8_t code) {
 }
 
 bool Connection::clocks_apart() const {
-    constexpr std::uint64_t kFewest = 8;  // fewer may have come from another queue
+    constexpr std::uint64_t kFewest = 8;       // fewer may have come from another queue
+    constexpr Duration kOfQueues{1'000'000};   // what queues exchange is nearer
     return std::ranges::any_of(ways, [](const Way& way) {
-        const std::uint64_t early = way.incidents->early_answers;
-        return early >= kFewest && early * 2 >= way.acks + way.read_responses + way.atomic_responses;
+        const std::uint64_t early = way.incidents->early_answers, all = way.acks + way.read_responses + way.atomic_responses;
+        return early >= kFewest && early * (way.incidents->earliest_answer > kOfQueues ? 16 : 2) >= all;
     });
 }
 

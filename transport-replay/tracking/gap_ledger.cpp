@@ -89,7 +89,8 @@ std::optional<GapLedger::Filled> GapLedger::fill(Psn psn, GapFilling filling) {
     if (range == state.ranges.end()) return std::nullopt;
     const Filled filled{range->corrupt, range->asked_for, range->passing};
     const bool unproven = filling == GapFilling::again_unproven;
-    if (filled.corrupt) ++state.counts.network, ++state.corrupt.again;
+    if (filled.corrupt && filled.asked_for) ++state.corrupt.again;
+    if (filled.corrupt) ++state.counts.network;
     else if (filling == GapFilling::late) ++state.counts.reordered;
     else if (filling == GapFilling::undecided) ++state.counts.undecided;
     else if (filled.asked_for) ++(unproven ? state.unproven_asked : state.counts.network);

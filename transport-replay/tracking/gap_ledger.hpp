@@ -78,7 +78,7 @@ public:
     void mark_corrupt(dissect::Psn psn);
     // Of PSNs that came with a wrong ICRC.
     struct Corrupt {
-        std::uint64_t again = 0;  // were asked for, or came again: the responder had not taken them
+        std::uint64_t again = 0;  // were asked for by a NAK that names them: the responder had not taken them
         std::uint64_t taken = 0;  // were acknowledged without either: it had them right
     };
     [[nodiscard]] Corrupt corrupt() const { return state_->corrupt; }

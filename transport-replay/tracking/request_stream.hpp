@@ -129,6 +129,7 @@ private:
     void drop_oldest(std::size_t most_open, std::vector<Message>& done);
     [[nodiscard]] std::int32_t widen_last_read(std::int32_t distance, std::uint32_t pmtu);
     bool reads_explain(const Observation& request, std::int32_t distance);
+    void take_back(std::uint32_t guessed, std::uint32_t pmtu);
     [[nodiscard]] std::uint32_t correct_guess(const Observation& request, std::uint32_t pmtu);
     RequestArrival repeat(const Observation& request);
     void took_all_before(Index index, const Observation& request);

@@ -67,12 +67,17 @@ std::uint32_t RequestStream::correct_guess(const Observation& request, std::uint
     if (read.verb != Verb::read_request || !read.access || before == 0 || read.response_next != read.first) return pmtu;
     if (before >= packets_of(read.access->length, inferred_pmtu_) || asks_for_rest(read, request, std::uint64_t{before} * inferred_pmtu_)) return pmtu;
     const std::uint32_t guessed = std::exchange(inferred_pmtu_, path_mtu_of(read.access->length, before));
+    take_back(guessed, inferred_pmtu_);
+    return inferred_pmtu_;
+}
+
+// READs that take as many PSNs as a guess told take as many as `pmtu` tells; 0: nobody knows.
+void RequestStream::take_back(std::uint32_t guessed, std::uint32_t pmtu) {
     for (Message& run : open_runs()) {
         if (run.verb != Verb::read_request || !run.access || run.last != run.first + (packets_of(run.access->length, guessed) - 1)) continue;
-        run.last = run.first + (inferred_pmtu_ == 0 ? 0 : packets_of(run.access->length, inferred_pmtu_) - 1);
+        run.last = run.first + (pmtu == 0 ? 0 : packets_of(run.access->length, pmtu) - 1);
     }
-    next_ = runs_.back().last + 1;
-    return inferred_pmtu_;
+    if (open() != 0) next_ = runs_.back().last + 1;
 }
 
 }  // namespace qps::transport

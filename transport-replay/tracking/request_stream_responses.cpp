@@ -48,6 +48,7 @@ void RequestStream::doubled(Psn psn) {
 
 Responded RequestStream::respond(const Observation& response, std::uint32_t pmtu, Duration best, std::vector<Message>& done) {
     Responded result;
+    if (inferred_pmtu_ != 0 && pmtu != 0 && pmtu != inferred_pmtu_) take_back(std::exchange(inferred_pmtu_, 0), pmtu);
     Index at = run_at_or_before(response.psn);
     if (at == kNone || !runs_[at].may_have_response()) return result;
     // To a sending before the capture began: what is asked for again is answered again.

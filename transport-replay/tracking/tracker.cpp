@@ -269,8 +269,7 @@ void Tracker::place(WayOf where, const Observation& observation, RequestArrival&
         case Arrival::first:
         case Arrival::in_order: break;
         case Arrival::ahead:
-            if (may_begin_late(where, observation)) direction.gaps.leave_undecided(arrived.missing);
-            else skip(direction, Psn(observation.psn.value() - arrived.missing), arrived.missing, {sides, way.requests});
+            skip(direction, Psn(observation.psn.value() - arrived.missing), arrived.missing, {sides, way.requests});
             way.incidents.made().note(Oddity::gap, observation.frame);
             break;
         case Arrival::late: {

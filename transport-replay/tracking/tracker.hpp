@@ -235,7 +235,8 @@ private:
     struct EarlyAnswers {
         std::deque<EarlyAnswer> waiting;
         std::size_t asked = 0;     // of those: from the front, whose requests are there
-        std::uint32_t proven = 0;  // requests that came after their answers
+        std::uint32_t proven = 0;  // requests that came after their answers: SENDs and WRITEs, and READs from the eighth on
+        std::uint32_t reads = 0;   // READs that did: they may have been asked for again, and the capture lacks the first time
         std::uint32_t in_time = 0; // answers since the first of them whose requests were there
         dissect::Duration lead{};  // the longest time until a request came
         [[nodiscard]] bool systematic() const { return proven >= 8 && in_time <= proven / 8; }
@@ -244,7 +245,6 @@ private:
     [[nodiscard]] std::optional<Early> came_early(const Entry& entry, End requester, const Observation& answer, bool proven) const;
     [[nodiscard]] static bool may_have_begun(const Entry& entry, dissect::Instant now);
     [[nodiscard]] bool wait_early(WayOf where, const Observation& observation);
-    [[nodiscard]] bool may_begin_late(WayOf requests, const Observation& observation) const;
     [[nodiscard]] bool lead_requests(WayOf where, const std::vector<Observation>& answers);
     void ask_early(EarlyAnswers& early, WayOf answers);
     // Because it is later; because a request came that follows those before it, or another one; at the end.

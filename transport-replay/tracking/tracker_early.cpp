@@ -16,12 +16,19 @@ namespace {
 constexpr std::int32_t kFewLate = 64;          // requests that were recorded late, at most
 constexpr std::int32_t kManyLate = 1 << 16;    // where clocks are apart
 constexpr std::uint32_t kProven = 2;           // requests that came after their answers
+constexpr std::uint32_t kEnoughReads = 8;      // likewise, READs and ATOMICs
 constexpr std::size_t kMaxEarly = 4096;        // answers of a way
 constexpr Duration kLatestAgain{1'000'000};    // of a request that is sent again
 
-void note_early(Way& way, const Observation& answer, Instant request) {
+// What is acknowledged is not sent again; what a NAK names, and a READ, may be.
+bool is_ack(const Observation& answer) {
+    return info(answer.opcode).verb == Verb::acknowledge && answer.acknowledgment &&
+           static_cast<SyndromeType>(answer.acknowledgment->type()) == SyndromeType::ack;
+}
+
+void note_early(Way& way, const Observation& answer, Instant request, std::uint32_t count = 1) {
     Incidents& incidents = way.incidents.made();
-    ++incidents.early_answers;
+    incidents.early_answers += count;
     incidents.earliest_answer = std::max(incidents.earliest_answer, request - answer.time);
     incidents.note(Oddity::early, answer.frame);
 }
@@ -101,8 +108,8 @@ bool Tracker::lead_requests(WayOf where, const std::vector<Observation>& answers
     const Way& way = entry.connection.way(requester);
     const auto answers_first = [&](const Observation& answer) {
         const Message* asked = entry.directions[static_cast<std::size_t>(requester)].requests.covering(answer.psn);
-        return asked != nullptr && asked->first_frame == way.first_frame && (asked->verb != Verb::read_request || asked->first == answer.psn) &&
-               answer.time < way.first_time && way.first_time - answer.time <= kLatestRequest;
+        return is_ack(answer) && asked != nullptr && asked->first_frame == way.first_frame && answer.time < way.first_time &&
+               way.first_time - answer.time <= kLatestRequest;
     };
     const auto first = std::ranges::find_if(answers, answers_first);
     if (first == answers.end()) return false;
@@ -111,14 +118,6 @@ bool Tracker::lead_requests(WayOf where, const std::vector<Observation>& answers
     early.lead = std::max(early.lead, way.first_time - first->time);
     note_early(entry.connection.way(where.from()), *first, way.first_time);
     return true;
-}
-
-// Whether PSNs that a request passes may have been answered before the capture began.
-bool Tracker::may_begin_late(WayOf requests, const Observation& observation) const {
-    const Entry& entry = entries_[requests.index()];
-    if (early_.empty() || !may_have_begun(entry, observation.time)) return false;
-    const auto found = early_.find(WayOf(requests.index(), other(requests.from())).word());
-    return found != early_.end() && !found->second.waiting.empty() && found->second.proven < kProven;
 }
 
 // A request came: whose answers those are that it was the last to wait for.
@@ -131,9 +130,15 @@ void Tracker::ask_early(EarlyAnswers& early, WayOf answers) {
         const auto& [waits, answer] = early.waiting[early.asked];
         if (came_early(entry, requester, answer, true)) return;
         if (!waits.due || request - answer.time > waits.patience || !direction.requests.waits_for(answer.psn)) continue;
-        ++early.proven;
+        std::uint32_t count = 1;
+        if (!is_ack(answer)) {
+            const Message* asked = direction.requests.covering(answer.psn);
+            if (!asked->has_response() || asked->first != answer.psn || ++early.reads < kEnoughReads) continue;
+            if (early.reads == kEnoughReads) count = kEnoughReads;
+        }
+        early.proven += count;
         early.lead = std::max(early.lead, request - answer.time);
-        note_early(entry.connection.way(answers.from()), answer, request);
+        note_early(entry.connection.way(answers.from()), answer, request, count);
     }
 }
 
@@ -161,7 +166,7 @@ void Tracker::settle_early(WayOf answers, Settle which, Instant now) {
         hand_on(entry, requester);
         record_episodes(entry, requester);
     }
-    if (early.waiting.empty() && early.proven == 0) early_.erase(found);
+    if (early.waiting.empty() && early.proven + early.reads == 0) early_.erase(found);
 }
 
 // At the end, all of them.

@@ -67,7 +67,8 @@ TEST_CASE("ICRC: all packets of a sender wrong is a sender's fault, or the captu
         CHECK(one(timeline, "icrc-wrong").party == Party::fabric);
         a.incidents.made().corrupt_taken = 1;
         CHECK(says(one(timeline, "icrc-wrong").summary,
-                   "receivers drop such packets, but 1 of them was acknowledged, and neither asked for nor sent again: right when it arrived."));
+                   ": 2 of them were asked for again, and so corrupted on the way; 1 of them was acknowledged, and neither asked for nor sent again: right "
+                   "when it arrived."));
     }
     SECTION("a few that were acknowledged as they were") {
         a.incidents.made().corrupt = a.incidents.made().corrupt_taken = 3;

@@ -2,6 +2,7 @@
 #include <dissect/types.hpp>
 #include <transport-replay/checks/passive/conversation_watch.hpp>
 #include <transport-replay/model/path_mtu.hpp>
+#include <transport-replay/tracking/request_stream.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -123,7 +124,8 @@ void take_asking(EndState& state, const Observation& packet, const OpcodeRow& ro
 void settle_ghost(EndState& state, const Observation& packet, HostTallies& tallies) {
     if (!state.ghost || state.ghost_psn.before(packet.psn)) return;
     tallies.about(packet.flow.destination);
-    if (packet.time - state.ghost->time > kReordering) tallies.fail(Passive::rsp_02, state.ghost->frame, packet.frame);
+    // The clocks of both directions may be apart.
+    if (packet.time - state.ghost->time > kLatestRequest) tallies.fail(Passive::rsp_02, state.ghost->frame, packet.frame);
     else tallies.doubt(Passive::rsp_02, state.ghost->frame, packet.frame);
     tallies.about(packet.flow.source);
     state.ghost.reset();
