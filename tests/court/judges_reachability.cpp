@@ -95,7 +95,7 @@ bool talk(Hearing& hearing, const std::string& one, const std::string& other) {
     });
 }
 
-const std::string kAgain = "; (?:none of those captured was sent again|" + kHost + " sent " + kNumber + " packets? to it again)";
+const std::string kAgain = "(?:; (?:none of those captured was sent again|" + kHost + " sent " + kNumber + " packets? to it again))?";
 void again(Hearing& hearing, const std::string& source, const std::string& destination, const std::string& by, const std::string& packets) {
     hearing.expect((hearing.claim().severity == Severity::note) == by.empty(), "a warning without a packet that was sent again, or a note with one");
     hearing.expect(by.empty() || by == source, "another one sent again");

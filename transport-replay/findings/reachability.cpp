@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -106,21 +107,23 @@ private:
     std::vector<Pair> pairs_;
 };
 
-// How many packets the source of such an error sent to the destination again: requests, and messages of CM. An ICMP error alone does not prove
-// that a packet is missing (it may be about one that the capture lacks, or be wrong); one that was sent again is missing somebody.
-std::uint64_t sent_again(const Timeline& timeline, const IcmpError& error) {
-    std::uint64_t again = 0;
+// How many packets the source of such an error sent to the destination again: requests, and messages of CM; nothing where none that it sent
+// would be. An ICMP error alone does not prove that a packet is missing (it may be about one that the capture lacks, or be wrong); one that
+// was sent again is missing somebody.
+std::optional<std::uint64_t> sent_again(const Timeline& timeline, const IcmpError& error) {
+    std::optional<std::uint64_t> again;
+    const auto add = [&](std::uint64_t packets) { again = again.value_or(0) + packets; };
     for (const Connection& connection : timeline.connections) {
-        if (!is_roce(connection)) continue;
+        if (!is_roce(connection) || !connection.reliable()) continue;
         for (const End end : {End::a, End::b}) {
             if (connection.end(end).address != error.source || connection.end(other(end)).address != error.destination) continue;
-            again += connection.way(end).incidents->retransmitted;
+            if (connection.way(end).packets != 0) add(connection.way(end).incidents->retransmitted);
         }
     }
     for (const CmAttempt& attempt : timeline.cm.attempts) {
         const Address &active = attempt.active.address, &passive = attempt.passive.address;
-        if (active == error.source && passive == error.destination) again += attempt.repeats_of(CmMessage::req);
-        if (passive == error.source && active == error.destination) again += attempt.repeats_of(CmMessage::rep);
+        if (active == error.source && passive == error.destination) add(attempt.repeats_of(CmMessage::req));
+        if (passive == error.source && active == error.destination) add(attempt.repeats_of(CmMessage::rep));
     }
     return again;
 }
@@ -132,12 +135,12 @@ bool some_untold(const Timeline& timeline) {
 
 // A warning where packets were sent again, else a note.
 void tell_again(const Timeline& timeline, const IcmpError& error, FindingDraft& draft) {
-    const std::uint64_t again = sent_again(timeline, error);
-    if (again == 0) draft.severity = Severity::note;
-    if (again == 0 && some_untold(timeline)) return;
+    const std::optional<std::uint64_t> again = sent_again(timeline, error);
+    if (again.value_or(0) == 0) draft.severity = Severity::note;
+    if (!again || (*again == 0 && some_untold(timeline))) return;
     draft.summary.pop_back();
-    draft.summary += again == 0 ? "; none of those captured was sent again."
-                                : fmt::format("; {} sent {} to it again.", text(error.source), counted(again, "packet"));
+    draft.summary += *again == 0 ? "; none of those captured was sent again."
+                                 : fmt::format("; {} sent {} to it again.", text(error.source), counted(*again, "packet"));
 }
 
 // What became of the packets, as it is told.

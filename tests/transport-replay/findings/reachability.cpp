@@ -337,6 +337,12 @@ TEST_CASE("a part of a capture says no more of an ICMP error than the whole") {
     CHECK(said().severity == Severity::warning);
     timeline.connections[0].ways[0] = {};
     SECTION("nothing sent again") { CHECK(said().severity == Severity::note); }
+    SECTION("datagrams, which are never sent again") {
+        timeline.connections[0].service = Service::ud;
+        timeline.cm.attempts.clear();
+        CHECK(said().severity == Severity::note);
+        CHECK(said().summary.find("again") == std::string::npos);
+    }
     SECTION("a request for a connection was repeated") {
         timeline.cm.attempts[0].repeats[static_cast<std::size_t>(CmMessage::req)] = 2;
         CHECK(said().severity == Severity::warning);
