@@ -238,6 +238,7 @@ private:
         std::uint32_t proven = 0;  // requests that came after their answers: SENDs and WRITEs, and READs from the eighth on
         std::uint32_t reads = 0;   // READs that did: they may have been asked for again, and the capture lacks the first time
         std::uint32_t in_time = 0; // answers since the first of them whose requests were there
+        bool lacks_first = false;     // responses of a READ go on, whose first one nobody asked for
         dissect::Duration lead{};  // the longest time until a request came
         [[nodiscard]] bool systematic() const { return proven >= 8 && in_time <= proven / 8; }
         [[nodiscard]] dissect::Duration hold() const { return systematic() ? lead : dissect::Duration{}; }

@@ -20,6 +20,10 @@ constexpr std::uint32_t kEnoughReads = 8;      // likewise, READs and ATOMICs
 constexpr std::size_t kMaxEarly = 4096;        // answers of a way
 constexpr Duration kLatestAgain{1'000'000};    // of a request that is sent again
 
+bool goes_on_with_read(const Observation& answer) {
+    return info(answer.opcode).verb == Verb::read_response && !begins_message(info(answer.opcode).place);
+}
+
 // What is acknowledged is not sent again; what a NAK names, and a READ, may be.
 bool is_ack(const Observation& answer) {
     return info(answer.opcode).verb == Verb::acknowledge && answer.acknowledgment &&
@@ -88,6 +92,10 @@ bool Tracker::wait_early(WayOf where, const Observation& observation) {
             found = early_.find(where.word());
         }
     }
+    if (found != early_.end() && found->second.lacks_first && found->second.waiting.empty()) {
+        if (goes_on_with_read(observation)) return false;
+        found->second.lacks_first = false;
+    }
     const bool follows = found != early_.end() && (!found->second.waiting.empty() || found->second.systematic());
     const std::optional<Early> early = came_early(entry, other(where.from()), observation, proven || follows);
     if (found != early_.end() && !early) ++found->second.in_time;
@@ -154,7 +162,10 @@ void Tracker::settle_early(WayOf answers, Settle which, Instant now) {
     if (which == Settle::sent_again && !all) ask_early(early, answers);
     while (!early.waiting.empty()) {
         const auto& [waits, first] = early.waiting.front();
-        const bool overdue = now - first.time > waits.patience;
+        // Without its first responses a READ would seem to lack them.
+        const bool lacks_first = early.lacks_first && early.asked == 0 && goes_on_with_read(first);
+        const bool overdue = lacks_first || now - first.time > waits.patience;
+        early.lacks_first = lacks_first || (overdue && early.asked == 0 && waits.due && info(first.opcode).verb == Verb::read_response);
         if (!all && !overdue && (early.asked == 0 || now - first.time < early.hold())) break;
         Observation answer = first;
         answer.time = std::max(answer.time + early.hold(), entry.connection.way(requester).last_time);
@@ -166,7 +177,7 @@ void Tracker::settle_early(WayOf answers, Settle which, Instant now) {
         hand_on(entry, requester);
         record_episodes(entry, requester);
     }
-    if (early.waiting.empty() && early.proven + early.reads == 0) early_.erase(found);
+    if (early.waiting.empty() && early.proven + early.reads == 0 && !early.lacks_first) early_.erase(found);
 }
 
 // At the end, all of them.
