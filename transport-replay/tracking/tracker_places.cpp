@@ -68,7 +68,7 @@ std::optional<Tracker::Index> Tracker::least_worth() {
     std::ranges::sort(found);
     const int tier = std::get<0>(found.front());
     const auto alike = static_cast<std::size_t>(std::ranges::count(found, tier, [](const Worth& worth) { return std::get<0>(worth); }));
-    return std::get<2>(found[mix(++drawn_) % ((alike + 1) / 2)]);
+    return std::get<2>(found[mix(++drawn_) % std::max<std::size_t>(1, (alike + 1) / 2)]);
 }
 
 // The lower, the sooner it makes place; nothing where it does not.
