@@ -210,7 +210,7 @@ std::string_view protocol(const Packet& packet) {
     if (std::ranges::any_of(packet.layers(), is_iwarp, &Layer::kind)) return "iWARP";
     if (is_ultra_ethernet(layer->kind)) return "UET";
     if (layer->kind == kind::flow_control) return "FLOW_CONTROL";
-    if (layer->kind == kind::grid_ftp) return "GRIDFTP";
+    if (layer->kind == kind::grid_ftp) return "GridFTP";
     if (const auto icmp = std::ranges::find_if(packet.layers(), is_icmp, &Layer::kind); icmp != packet.layers().end())
         return icmp->kind < kind::icmpv6 ? "ICMP" : "ICMPv6";
     if (is_of(layer->kind, LayerFamily::lldp)) return layer->kind == kind::cnm ? "CNM" : "LLDP";

@@ -1,3 +1,4 @@
+#include <dissect/headers/grid_ftp.hpp>
 #include <dissect/headers/infiniband.hpp>
 #include <dissect/headers/internet.hpp>
 #include <dissect/headers/link.hpp>
@@ -149,6 +150,7 @@ void appendInfo(std::string& out, const Packet& packet) {
 
 std::string layerSummary(const Packet& packet, const Layer& layer) {
     std::string words;
+    if (layer.kind == kind::grid_ftp) return plain(packet, layer, "rdma.gridftp.line");
     switch (layer.kind) {
         case LayerKind::frame: return fmt::format("number {}, {} bytes", std::to_underlying(packet.frame.index), packet.frame.wire_bytes());
         case LayerKind::ethernet: return plain(packet, layer, "eth.src") + " to " + plain(packet, layer, "eth.dst");

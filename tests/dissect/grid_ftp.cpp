@@ -31,7 +31,7 @@ TEST_CASE("GridFTP: commands and replies of its control connection are named") {
     CHECK(reply.layers().starts_with(kStart));
     CHECK(is_named(reply));
     CHECK(reply.plain("rdma.gridftp.line") == "220 dtn1.example.org GridFTP Server 13.24 (gcc64) ready.");
-    CHECK(reply.line().find("GRIDFTP") != std::string::npos);
+    CHECK(reply.line().find("GridFTP") != std::string::npos);
     CHECK(reply.line().find("line=220 dtn1") != std::string::npos);
     for (const std::string_view text : {"AUTH GSSAPI\r\n", "ENC FwMDAF4=\r\n", "SPAS\r\n", "RETR /data/one file\r\n", "211-Extensions supported:\r\n SPAS\r\n", "QUIT", "user x\r\n"})
         CHECK(is_named(told(text)));

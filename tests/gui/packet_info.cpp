@@ -1,9 +1,11 @@
 // What a row and a tree say of a packet: its protocol, its message, a summary at each heading, queue pairs and keys in both bases.
+#include <dissect/headers/grid_ftp.hpp>
 #include <gui/packets/field_model.hpp>
 #include <gui/packets/packet_info.hpp>
 #include <gui/packets/packet_columns.hpp>
 #include <gui/packets/owned_packet.hpp>
 #include <tests/gui/sample.hpp>
+#include <tests/support/packets.hpp>
 
 #include <map>
 
@@ -102,4 +104,19 @@ TEST_CASE("headings of a tree have a summary, queue pairs and keys both bases") 
         CHECK(key.contains(QStringLiteral(" (")));
     }
     CHECK(seen);
+}
+
+TEST_CASE("the summary of a text is the text, spaces included") {
+    using namespace qps::dissect;
+    PacketSpec spec;
+    for (const LayerKind kind : {LayerKind::ethernet, LayerKind::ipv4, LayerKind::tcp}) spec.headers.push_back(HeaderSpec{kind});
+    set(spec, "tcp.srcport", 2811);
+    set(spec, "tcp.dstport", 40'000);
+    std::vector<std::byte> bytes = build(spec);
+    for (const char c : std::string_view("220 host ready")) bytes.push_back(static_cast<std::byte>(c));
+    bytes[17] = static_cast<std::byte>(bytes.size() - 14);
+    const qps::tests::Decoded decoded(bytes, LinkType::ethernet);
+    const Layer* text = find(decoded.packet, kind::grid_ftp);
+    REQUIRE(text != nullptr);
+    CHECK(layerSummary(decoded.packet, *text) == "220 host ready");
 }
