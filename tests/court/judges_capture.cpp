@@ -121,7 +121,7 @@ void capture_duplicates(Hearing& hearing) {
 
 // Some request was recorded so long after an answer to it or to a later one; of these there are at least as many as it counts.
 void clocks_apart(Hearing& hearing) {
-    const auto said = hearing.must_say("^" + kNumber + " answers? of " + kNumber + " connections? (?:was|were) recorded before (?:its request|their requests), by up to " +
+    const auto said = hearing.must_say("^" + kNumber + " answers? of " + kNumber + " connections? (?:was|were) captured before (?:its request|their requests), by up to " +
                                        kQuantity);
     if (!said) return;
     constexpr std::int64_t kPatience = 5'000'000;  // ns

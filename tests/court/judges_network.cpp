@@ -68,10 +68,10 @@ void icrc_wrong(Hearing& hearing) {
     hearing.at_most("packets", whole, all);
     hearing.share((*said)[4], part, whole);
     (void)hearing.take("in " + kNumber + " connections?");
-    if (const auto taken = hearing.take(kNumber + " of them (?:was|were) acknowledged, and neither asked for nor sent again"))
+    if (const auto taken = hearing.take(kNumber + " of them (?:was|were) acknowledged without a NAK or a retransmission"))
         hearing.at_most("acknowledged", count_of((*taken)[1]).value_or(0), wrong);
-    if (const auto again = hearing.take(kNumber + " of them (?:was|were) asked for again"))
-        hearing.at_most("asked for again", count_of((*again)[1]).value_or(0), wrong);
+    if (const auto again = hearing.take(kNumber + " of them (?:was|were) requested again by a NAK"))
+        hearing.at_most("requested again", count_of((*again)[1]).value_or(0), wrong);
     const std::string& sentence = hearing.claim().sentence;
     const bool on_the_way = sentence.find("corrupted on the way") != std::string::npos && sentence.find("whether") == std::string::npos;
     hearing.expect(on_the_way == (hearing.claim().party == "fabric"), "blames the network, and does not say why");

@@ -95,17 +95,17 @@ bool talk(Hearing& hearing, const std::string& one, const std::string& other) {
     });
 }
 
-const std::string kAgain = "(?:; (?:none of those captured was sent again|" + kHost + " sent " + kNumber + " packets? to it again))?";
+const std::string kAgain = "(?:; (?:no captured packet was retransmitted|" + kHost + " retransmitted " + kNumber + " packets? to it))?";
 void again(Hearing& hearing, const std::string& source, const std::string& destination, const std::string& by, const std::string& packets) {
-    hearing.expect((hearing.claim().severity == Severity::note) == by.empty(), "a warning without a packet that was sent again, or a note with one");
-    hearing.expect(by.empty() || by == source, "another one sent again");
+    hearing.expect((hearing.claim().severity == Severity::note) == by.empty(), "a warning without a retransmitted packet, or a note with one");
+    hearing.expect(by.empty() || by == source, "another one retransmitted");
     std::set<std::pair<std::uint32_t, std::uint32_t>> asked;  // queue pairs and PSNs
     std::uint64_t count = 0;
     for (const Wire& wire : hearing.wires()) {
         if (wire.from != source || wire.to != destination || !wire.request()) continue;
         if (!asked.emplace(wire.to_qp, wire.psn).second) ++count;
     }
-    hearing.equal("packets sent again", by.empty() ? 0 : count_of(packets).value_or(0), count);
+    hearing.equal("retransmitted packets", by.empty() ? 0 : count_of(packets).value_or(0), count);
 }
 
 void unreachable(Hearing& hearing) {

@@ -123,7 +123,7 @@ void vantage_points(const CaptureQuality& quality, const Emit& emit) {
           .summary = fmt::format("{}: {} of {} are of the other {}, which recorded them {}. One tap of each pair of hosts is followed.", taps,
                                  grouped(quality.left_out), counted(quality.packets, "packet"), vantage.taps == 2 ? "one" : "ones",
                                  times_text(vantage.offset)),
-          .advice = vantage.by_file ? "Analyse each file by itself (`qpscope analyze --host NAME -o NAME.qpp FILE`) and tell them as one (`qpscope merge`): what one "
+          .advice = vantage.by_file ? "Analyse each file by itself (`qpscope analyze --host NAME -o NAME.qpp FILE`) and merge them (`qpscope merge`): what one "
                                       "of them lacks was lost between them, or by the recorder."
                                     : "Mirror one direction of each port only; copies are excluded here, but other tools count them twice."});
 }
@@ -262,8 +262,8 @@ void clocks_apart(const Timeline& timeline, const Emit& emit) {
         connections += answers != 0 ? 1 : 0;
     }
     if (draft.count == 0) return;
-    draft.summary = fmt::format("{} of {} {} recorded before {}, by up to {}: what goes there and what comes back have different clocks or queues, and "
-                                "latencies below that are wrong.",
+    draft.summary = fmt::format("{} of {} {} captured before {}, by up to {}: the two directions were captured by different clocks or queues, and "
+                                "latencies shorter than that are wrong.",
                                 counted(draft.count, "answer"), counted(connections, "connection"), draft.count == 1 ? "was" : "were",
                                 draft.count == 1 ? "its request" : "their requests", duration_text(longest));
     draft.advice = "Synchronise the clocks of both ports or hosts (PTP, one capture card), or correct one file (`--offset`); answers that wait for their "

@@ -176,7 +176,7 @@ constexpr std::array kFindings{
     FindingRow{"one-way-capture", kNote, "IBA o9-30", "The capture contains one direction only", draw::one_way_capture},
     FindingRow{"pairing-uncertain", kNote, "IBA 9.7.3", "Queue pairs could not be paired with certainty", draw::pairing_uncertain},
     FindingRow{"clock-backwards", kNote, kObserved, "Timestamps go backwards", draw::clock_backwards},
-    FindingRow{"clocks-apart", kNote, "IBA 9.7.5", "Answers were recorded before their requests", draw::clocks_apart},
+    FindingRow{"clocks-apart", kNote, "IBA 9.7.5", "ACKs and responses were captured before their requests", draw::clocks_apart},
     FindingRow{"clock-coarse", kNote, kObserved, "Timestamps are too coarse to measure latencies", draw::clock_coarse},
     FindingRow{"malformed-packets", kWarning, "IBA 9.2", "Packets have malformed headers", draw::malformed_packets},
     FindingRow{"analysis-bounded", kNote, kObserved, "The capture exceeds the limits of the analysis", draw::analysis_bounded},
@@ -191,6 +191,7 @@ constexpr std::array kByOrder{
     std::string_view("capture-lost-packets"),       std::string_view("gaps-unexplained"),      std::string_view("rnr-wait-too-short"),
     std::string_view("selective-repeat"),           std::string_view("reordered-not-lost"),    std::string_view("nak-ignored"),
     std::string_view("retransmission-undecided"),   std::string_view("uet-retransmitted"),     std::string_view("uet-path-loss"),
+    std::string_view("clocks-apart"),
 };
 
 struct Drawn {
@@ -232,7 +233,7 @@ void keep_worst(std::vector<Drawn>& drawn, CountOfKind& gone) {
     drawn.erase(drawn.begin() + kMaxFindings, drawn.end());
 }
 
-// Of a connection whose directions have clocks that are apart nothing is told for sure by which packet came first.
+// Where the clocks of the two directions of a connection differ, the order of its packets proves nothing.
 void doubt_order(const Timeline& timeline, std::string_view id, FindingDraft& draft) {
     if (!draft.connection || std::ranges::find(kByOrder, id) == kByOrder.end()) return;
     const Connection* const connection = timeline.find(*draft.connection);
@@ -240,7 +241,7 @@ void doubt_order(const Timeline& timeline, std::string_view id, FindingDraft& dr
     draft.severity = Severity::note;
     draft.party = Party::undecided;
     if (draft.summary.ends_with('.')) draft.summary.pop_back();
-    draft.summary += "; undecided, for the clocks of both directions are apart.";
+    draft.summary += "; undecided, because the clocks of the two directions differ.";
 }
 
 }  // namespace

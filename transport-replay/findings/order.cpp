@@ -68,13 +68,13 @@ std::map<Address, Sender> senders(const Timeline& timeline) {
 void tell_chance(const Sender& sender, const std::string& name, FindingDraft& draft) {
     const auto were = [](std::uint64_t count) { return count == 1 ? "was" : "were"; };
     const auto they = [](std::uint64_t count) { return count == 1 ? "it" : "they"; };
-    const std::string taken = fmt::format("{} acknowledged, and neither asked for nor sent again", were(sender.taken));
+    const std::string taken = fmt::format("{} acknowledged without a NAK or a retransmission", were(sender.taken));
     if (sender.ways != 1) draft.summary += fmt::format(", in {}", counted(sender.ways, "connection"));
     if (sender.again == 0 && sender.taken != 0) {
         draft.party = Party::capture;
         draft.summary += sender.taken == sender.corrupt ? fmt::format(", and {} {}", they(sender.taken), taken)
                                                         : fmt::format("; {} of them {}", grouped(sender.taken), taken);
-        draft.summary += fmt::format(": right when {} arrived, and wrong in the capture.", they(sender.taken));
+        draft.summary += ": intact at the receiver, and damaged only in the capture.";
         draft.advice = "Look at what lies between the wire and this file: mirror port, tap, capturing host, tools that edit captures. What receivers drop "
                        "their counters tell (`ethtool -S`, `rdma statistic`).";
         return;
@@ -86,8 +86,8 @@ void tell_chance(const Sender& sender, const std::string& name, FindingDraft& dr
     else if (sender.taken == 0)
         draft.summary += ": corrupted on the way; receivers drop such packets.";
     else
-        draft.summary += fmt::format(": {} of them {} asked for again, and so corrupted on the way; {} of them {}: right when {} arrived.",
-                                     grouped(sender.again), were(sender.again), grouped(sender.taken), taken, they(sender.taken));
+        draft.summary += fmt::format(": {} of them {} requested again by a NAK, and so corrupted on the way; {} of them {}, and so intact at the receiver.",
+                                     grouped(sender.again), were(sender.again), grouped(sender.taken), taken);
     draft.advice = fmt::format(
         "List them (`qpscope packets -Y 'rdma.icrc.status == bad'`) and find the link that corrupts packets of {} (towards {} "
         "first): FCS and symbol errors of NICs and switches (`ethtool -S`, `mlxlink`), then cable, optics, switch memory.",

@@ -107,10 +107,10 @@ private:
     std::vector<Pair> pairs_;
 };
 
-// How many packets the source of such an error sent to the destination again: requests, and messages of CM; nothing where none that it sent
-// would be. An ICMP error alone does not prove that a packet is missing (it may be about one that the capture lacks, or be wrong); one that
-// was sent again is missing somebody.
-std::optional<std::uint64_t> sent_again(const Timeline& timeline, const IcmpError& error) {
+// How many packets the source of such an error retransmitted to the destination: requests, and messages of CM; nothing where none that it sent
+// would be. An ICMP error alone does not prove that a packet was lost (it may be about one that the capture lacks, or be wrong); one that
+// was retransmitted was missed by somebody.
+std::optional<std::uint64_t> retransmitted_to(const Timeline& timeline, const IcmpError& error) {
     std::optional<std::uint64_t> again;
     const auto add = [&](std::uint64_t packets) { again = again.value_or(0) + packets; };
     for (const Connection& connection : timeline.connections) {
@@ -133,14 +133,14 @@ bool some_untold(const Timeline& timeline) {
     return timeline.retired.connections != 0 || timeline.left_out.packets_of_connections != 0 || timeline.cm.messages_dropped != 0;
 }
 
-// A warning where packets were sent again, else a note.
-void tell_again(const Timeline& timeline, const IcmpError& error, FindingDraft& draft) {
-    const std::optional<std::uint64_t> again = sent_again(timeline, error);
+// A warning where packets were retransmitted, else a note.
+void tell_retransmitted(const Timeline& timeline, const IcmpError& error, FindingDraft& draft) {
+    const std::optional<std::uint64_t> again = retransmitted_to(timeline, error);
     if (again.value_or(0) == 0) draft.severity = Severity::note;
     if (!again || (*again == 0 && some_untold(timeline))) return;
     draft.summary.pop_back();
-    draft.summary += *again == 0 ? "; none of those captured was sent again."
-                                 : fmt::format("; {} sent {} to it again.", text(error.source), counted(*again, "packet"));
+    draft.summary += *again == 0 ? "; no captured packet was retransmitted."
+                                 : fmt::format("; {} retransmitted {} to it.", text(error.source), counted(*again, "packet"));
 }
 
 // What became of the packets, as it is told.
@@ -187,7 +187,7 @@ void icmp_unreachable(const Timeline& timeline, const Emit& emit) {
                                                           text(error.destination))
                                             : fmt::format("Check routes and filters of {} for {} (`ip route get`, ACLs for UDP port 4791).",
                                                           text(error.reporter), text(error.destination))};
-        tell_again(timeline, error, draft);
+        tell_retransmitted(timeline, error, draft);
         emit(std::move(draft));
     }
 }
@@ -204,7 +204,7 @@ void path_mtu_exceeded(const Timeline& timeline, const Emit& emit) {
                                                   text(error.reporter), text(error.source), counted(error.count, "ICMP error"), text(error.destination), mtu),
                            .advice = "Use a smaller path MTU of RDMA (rdma_cm takes it from the interface: `ip link set DEV mtu`; perftest -m), or larger frames at "
                                      "every hop: RoCE does not react to ICMP, and only its large packets are lost."};
-        tell_again(timeline, error, draft);
+        tell_retransmitted(timeline, error, draft);
         emit(std::move(draft));
     }
 }

@@ -149,7 +149,7 @@ inline constexpr std::int32_t kFarPsn = 1 << 18;
 
 // What a packet can be that proves something of its way.
 // gap: PSNs before it are missing; stray: its PSN is far from those before it, which went on behind it
-// early: an answer that was recorded before its request
+// early: an ACK or a response that was captured before its request
 enum class Oddity : std::uint8_t { corrupt, duplicated, late, gap, sequence_nak, rnr_nak, stray, early };
 
 // The RNR NAKs that one end sent, as they show without the requests.
@@ -177,8 +177,8 @@ struct Doubled {
 // What happened to a way that nothing happens to where all is well.
 struct Incidents {
     std::uint64_t corrupt = 0;        // ICRC wrong: the receiver dropped them
-    std::uint64_t corrupt_again = 0;  // of those, requests: asked for by a NAK, or sent again
-    std::uint64_t corrupt_taken = 0;  // of those, requests: acknowledged without either, so that they were right when they arrived
+    std::uint64_t corrupt_again = 0;  // of those, requests: a NAK requested them again
+    std::uint64_t corrupt_taken = 0;  // of those, requests: acknowledged without a NAK or a retransmission, so intact at the receiver
     std::uint64_t congestion_experienced = 0;
     std::uint64_t cnps = 0;  // that it sent, to slow the other end down
 
@@ -196,7 +196,7 @@ struct Incidents {
     std::uint64_t unmatched = 0;       // answers that no request waits for
     std::uint64_t unread_answers = 0;  // whose AETH the capture cut off (ACK or NAK, nobody knows), or of READs whose length it cut off
     std::uint64_t implied_naks = 0;
-    std::uint64_t early_answers = 0;      // recorded before their requests, which came within some milliseconds
+    std::uint64_t early_answers = 0;      // captured before their requests, which came within some milliseconds
     dissect::Duration earliest_answer{};  // the longest time until one did
 
     Gaps gaps;                            // in its request PSNs
@@ -283,7 +283,7 @@ struct Connection {
     [[nodiscard]] bool reliable() const {
         return service == dissect::Service::rc || service == dissect::Service::xrc || service == dissect::Service::rd;
     }
-    // Most answers of one end were recorded before their requests.
+    // Many ACKs and responses of one end were captured before their requests.
     [[nodiscard]] bool clocks_apart() const;
     [[nodiscard]] bool one_way() const { return ways[0].packets == 0 || ways[1].packets == 0; }
     [[nodiscard]] std::uint64_t packets() const { return ways[0].packets + ways[1].packets; }

@@ -78,8 +78,8 @@ public:
     void mark_corrupt(dissect::Psn psn);
     // Of PSNs that came with a wrong ICRC.
     struct Corrupt {
-        std::uint64_t again = 0;  // were asked for by a NAK that names them: the responder had not taken them
-        std::uint64_t taken = 0;  // were acknowledged without either: it had them right
+        std::uint64_t again = 0;  // a NAK that names them requested them again: the responder had not taken them
+        std::uint64_t taken = 0;  // were acknowledged without a NAK or a retransmission: it had them intact
     };
     [[nodiscard]] Corrupt corrupt() const { return state_->corrupt; }
     // The counts, with what is still open as undecided. `reorders`: the path is known to.

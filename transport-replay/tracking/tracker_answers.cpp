@@ -283,7 +283,7 @@ void Tracker::apply_kept_answers(Index index, const std::vector<Observation>& an
         hand_on(entry, requester);
         record_episodes(entry, requester);
     }
-    settle_early(where, Settle::asked, now_);
+    if (!answers.empty()) settle_early(where, Settle::asked, answers.back().time);
 }
 
 // The queue pair that the only packet of a flow names may be what is corrupt of it.

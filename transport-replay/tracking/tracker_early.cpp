@@ -18,6 +18,7 @@ constexpr std::int32_t kManyLate = 1 << 16;    // where clocks are apart
 constexpr std::uint32_t kProven = 2;           // requests that came after their answers
 constexpr std::uint32_t kEnoughReads = 8;      // likewise, READs and ATOMICs
 constexpr std::size_t kMaxEarly = 4096;        // answers of a way
+constexpr std::size_t kMaxWays = 1 << 14;      // that have such answers, some 700 bytes each
 constexpr Duration kLatestAgain{1'000'000};    // of a request that is sent again
 
 bool goes_on_with_read(const Observation& answer) {
@@ -100,6 +101,7 @@ bool Tracker::wait_early(WayOf where, const Observation& observation) {
     const std::optional<Early> early = came_early(entry, other(where.from()), observation, proven || follows);
     if (found != early_.end() && !early) ++found->second.in_time;
     if ((!early && !follows) || pending_answers_ >= kMaxPendingAnswersOfAll) return false;
+    if (found == early_.end() && early_.size() >= kMaxWays) return false;
     EarlyAnswers& way = early_[where.word()];
     way.waiting.push_back({early.value_or(Early{kLatestRequest, false}), observation});
     way.waiting.back().answer.payload = {};
@@ -120,7 +122,7 @@ bool Tracker::lead_requests(WayOf where, const std::vector<Observation>& answers
                way.first_time - answer.time <= kLatestRequest;
     };
     const auto first = std::ranges::find_if(answers, answers_first);
-    if (first == answers.end()) return false;
+    if (first == answers.end() || early_.size() >= kMaxWays) return false;
     EarlyAnswers& early = early_[where.word()];
     early.proven = std::max(early.proven, kProven);
     early.lead = std::max(early.lead, way.first_time - first->time);
@@ -157,9 +159,8 @@ void Tracker::settle_early(WayOf answers, Settle which, Instant now) {
     EarlyAnswers& early = found->second;
     Entry& entry = entries_[answers.index()];
     const End requester = other(answers.from());
-    if (which == Settle::asked) ask_early(early, answers);
     const bool all = which == Settle::all || (which == Settle::sent_again && early.proven < kProven);
-    if (which == Settle::sent_again && !all) ask_early(early, answers);
+    if (which != Settle::overdue && !all) ask_early(early, answers);
     while (!early.waiting.empty()) {
         const auto& [waits, first] = early.waiting.front();
         // Without its first responses a READ would seem to lack them.

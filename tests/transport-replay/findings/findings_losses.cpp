@@ -67,15 +67,15 @@ TEST_CASE("ICRC: all packets of a sender wrong is a sender's fault, or the captu
         CHECK(one(timeline, "icrc-wrong").party == Party::fabric);
         a.incidents.made().corrupt_taken = 1;
         CHECK(says(one(timeline, "icrc-wrong").summary,
-                   ": 2 of them were asked for again, and so corrupted on the way; 1 of them was acknowledged, and neither asked for nor sent again: right "
-                   "when it arrived."));
+                   ": 2 of them were requested again by a NAK, and so corrupted on the way; 1 of them was acknowledged without a NAK or a retransmission, and so "
+                   "intact at the receiver."));
     }
     SECTION("a few that were acknowledged as they were") {
         a.incidents.made().corrupt = a.incidents.made().corrupt_taken = 3;
         CHECK(one(timeline, "icrc-wrong").party == Party::capture);
         CHECK(says(one(timeline, "icrc-wrong").summary,
-                   "3 of 200 packets from 10.0.0.1 (1.5 %) have a wrong ICRC, and they were acknowledged, and neither asked for nor sent again: right when they "
-                   "arrived, and wrong in the capture."));
+                   "3 of 200 packets from 10.0.0.1 (1.5 %) have a wrong ICRC, and they were acknowledged without a NAK or a retransmission: intact at the "
+                   "receiver, and damaged only in the capture."));
         timeline.connections[0].ways[1].incidents.made().unread_answers = 1;  // perhaps NAKs
         CHECK(one(timeline, "icrc-wrong").party == Party::undecided);
     }
@@ -126,4 +126,25 @@ TEST_CASE("ICRC: all packets of a sender wrong is a sender's fault, or the captu
         CHECK(finding.severity == Severity::note);
         CHECK(says(finding.summary, "3 of 400 RDMA packets, which have 0 there"));
     }
+}
+
+TEST_CASE("what follows from the order of packets is undecided where clocks differ") {
+    Timeline timeline = healthy();
+    add_recovery(timeline, RecoveryKind::sequence_nak).lost = 3;
+    const auto said = [&] { return one(timeline, "go-back-n-loss"); };
+    constexpr std::string_view kDoubt = "; undecided, because the clocks of the two directions differ.";
+    CHECK(said().severity > Severity::note);
+    CHECK_FALSE(said().summary.ends_with(kDoubt));
+    Incidents& incidents = timeline.connections[0].ways[1].incidents.made();
+    incidents.earliest_answer = Duration{200'000};
+    incidents.early_answers = 7;  // another queue may have had them
+    CHECK_FALSE(said().summary.ends_with(kDoubt));
+    incidents.early_answers = timeline.connections[0].ways[1].acks;
+    CHECK(said().severity == Severity::note);
+    CHECK(said().party == Party::undecided);
+    CHECK(said().summary.ends_with(kDoubt));
+    CHECK(one(timeline, "clocks-apart").party == Party::capture);
+    timeline.quality.vantage.taps = 2;  // which nobody can tell apart
+    draw_findings(timeline);
+    CHECK(std::ranges::count(timeline.findings, "clocks-apart", &Finding::id) == 0);
 }

@@ -248,10 +248,10 @@ TEST_CASE("ICMP errors about RoCEv2 are told, and those about anything else are 
         std::ranges::sort(said);
         REQUIRE(said.size() == 2);
         CHECK(said[0] == "192.0.2.2 told 192.0.2.1 by 1 ICMP error that it refused its RoCEv2 packets: port "
-                         "unreachable; none of those captured was sent again.");
+                         "unreachable; no captured packet was retransmitted.");
         CHECK(said[1] ==
               "192.0.2.254 told 192.0.2.1 by 2 ICMP errors that its RoCEv2 packets to 192.0.2.2 exceeded an MTU of 1500 bytes on their path and were dropped; "
-              "none of those captured was sent again.");
+              "no captured packet was retransmitted.");
     }
     SECTION("about another port, to another host, cut") {
         RecordedHosts others;
@@ -288,7 +288,7 @@ TEST_CASE("an MTU that the packet which is quoted does not exceed proves nothing
     CHECK(told(1500, 0) == 1);  // nobody knows how long it was
 }
 
-TEST_CASE("an ICMP error is a warning where packets were sent again") {
+TEST_CASE("an ICMP error is a warning where packets were retransmitted") {
     RecordedHosts hosts;
     const auto complain = [&] {
         hosts.put(icmp_frame({.reporter = kHosts + 254, .source = kHosts + 1, .destination = kHosts + 2, .code = 1}), 1);
@@ -302,7 +302,7 @@ TEST_CASE("an ICMP error is a warning where packets were sent again") {
             CHECK_THAT(found[0].summary, Catch::Matchers::EndsWith(std::string(end)));
         }
     };
-    constexpr std::string_view kNone = "; none of those captured was sent again.";
+    constexpr std::string_view kNone = "; no captured packet was retransmitted.";
     SECTION("all were acknowledged") {
         hosts.exchange(12);
         complain();
@@ -318,7 +318,7 @@ TEST_CASE("an ICMP error is a warning where packets were sent again") {
         hosts.later = 0.02;
         hosts.exchange(12);
         complain();
-        told(Severity::warning, "; 192.0.2.1 sent 12 packets to it again.");
+        told(Severity::warning, "; 192.0.2.1 retransmitted 12 packets to it.");
     }
     SECTION("those of the other one were") {
         hosts.swapped = true;
@@ -336,17 +336,17 @@ TEST_CASE("a part of a capture says no more of an ICMP error than the whole") {
     const auto said = [&] { return one(timeline, "icmp-unreachable"); };
     CHECK(said().severity == Severity::warning);
     timeline.connections[0].ways[0] = {};
-    SECTION("nothing sent again") { CHECK(said().severity == Severity::note); }
-    SECTION("datagrams, which are never sent again") {
+    SECTION("nothing retransmitted") { CHECK(said().severity == Severity::note); }
+    SECTION("datagrams, which are never retransmitted") {
         timeline.connections[0].service = Service::ud;
         timeline.cm.attempts.clear();
         CHECK(said().severity == Severity::note);
-        CHECK(said().summary.find("again") == std::string::npos);
+        CHECK(said().summary.find("retransmitted") == std::string::npos);
     }
     SECTION("a request for a connection was repeated") {
         timeline.cm.attempts[0].repeats[static_cast<std::size_t>(CmMessage::req)] = 2;
         CHECK(said().severity == Severity::warning);
-        CHECK_THAT(said().summary, Catch::Matchers::EndsWith("; 10.0.0.1 sent 2 packets to it again."));
+        CHECK_THAT(said().summary, Catch::Matchers::EndsWith("; 10.0.0.1 retransmitted 2 packets to it."));
     }
     SECTION("an answer to one was repeated, which the other one sent") {
         timeline.cm.attempts[0].repeats[static_cast<std::size_t>(CmMessage::rep)] = 2;
@@ -355,7 +355,7 @@ TEST_CASE("a part of a capture says no more of an ICMP error than the whole") {
     SECTION("connections that were left out may have been") {
         timeline.retired.connections = 1;
         CHECK(said().severity == Severity::note);
-        CHECK(said().summary.find("again") == std::string::npos);
+        CHECK(said().summary.find("retransmitted") == std::string::npos);
     }
 }
 
