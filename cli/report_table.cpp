@@ -180,7 +180,7 @@ void append_connections(std::string& out, const Options& options, const transpor
     for (const auto& [service, count] : services) counts.add(count, service);
     std::string text = counts.text().empty() ? "none" : counts.text();
     if (one_way != 0) text += fmt::format("; {} captured in one direction only", grouped(one_way));
-    if (told != 0) text += told == all ? "; set up over TCP" : fmt::format("; {} set up over TCP", grouped(told));
+    if (told != 0) text += told == all ? "; set up without CM" : fmt::format("; {} set up without CM", grouped(told));
     if (unknown != 0) text += unknown == all ? "; CM handshake not captured" : fmt::format("; CM handshake of {} not captured", grouped(unknown));
     append_row(out, "connections", text);
     const auto shown = noteworthy(options, timeline);

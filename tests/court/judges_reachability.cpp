@@ -95,16 +95,20 @@ bool talk(Hearing& hearing, const std::string& one, const std::string& other) {
     });
 }
 
-const std::string kAgain = "(?:; (?:no captured packet was retransmitted|" + kHost + " retransmitted " + kNumber + " packets? to it))?";
+const std::string kAgain = "(?:; (?:no captured packet was retransmitted|" + kHost +
+                           " retransmitted packets to it after RNR NAKs only|" + kHost + " retransmitted " + kNumber + " packets? to it))?";
 void again(Hearing& hearing, const std::string& source, const std::string& destination, const std::string& by, const std::string& packets) {
     hearing.expect((hearing.claim().severity == Severity::note) == by.empty(), "a warning without a retransmitted packet, or a note with one");
     hearing.expect(by.empty() || by == source, "another one retransmitted");
     std::set<std::pair<std::uint32_t, std::uint32_t>> asked;  // queue pairs and PSNs
     std::uint64_t count = 0;
+    bool refused = false;
     for (const Wire& wire : hearing.wires()) {
+        refused |= wire.rnr_nak() && wire.from == destination && wire.to == source;
         if (wire.from != source || wire.to != destination || !wire.request()) continue;
         if (!asked.emplace(wire.to_qp, wire.psn).second) ++count;
     }
+    if (refused) return hearing.at_most("retransmitted packets", by.empty() ? 0 : count_of(packets).value_or(0), count);
     hearing.equal("retransmitted packets", by.empty() ? 0 : count_of(packets).value_or(0), count);
 }
 
@@ -124,7 +128,7 @@ void unreachable(Hearing& hearing) {
             count += one.code < kReasons.size() && kReasons[one.code] == (*said)[5] ? 1U : 0U;
     hearing.equal("errors", count_of((*said)[3]).value_or(0), count);
     hearing.expect((hearing.claim().party == "responder") == itself, "blames the wrong one");
-    again(hearing, (*said)[2], destination, (*said)[6], (*said)[7]);
+    again(hearing, (*said)[2], destination, (*said)[7], (*said)[8]);
 }
 
 void too_big(Hearing& hearing) {
@@ -142,7 +146,7 @@ void too_big(Hearing& hearing) {
     }
     hearing.equal("errors", count_of((*said)[3]).value_or(0), count);
     hearing.equal("MTU", count_of((*said)[5]).value_or(0), mtu);
-    again(hearing, (*said)[2], (*said)[4], (*said)[6], (*said)[7]);
+    again(hearing, (*said)[2], (*said)[4], (*said)[7], (*said)[8]);
 }
 
 constexpr std::array kReachabilityJudges{

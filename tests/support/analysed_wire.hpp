@@ -5,6 +5,7 @@
 #include <transport-replay/analysis/analysis.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 namespace qps::tests {
@@ -20,6 +21,7 @@ struct AnalysedWire {
     std::uint64_t nanoseconds = 0;    // where the test keeps time itself
     dissect::Bytes payload{};         // of what carries some
     std::uint32_t payload_length = 16;
+    std::optional<transport::RemoteAccess> access{};  // of requests
 
     static transport::Address host(std::uint32_t number) {
         return {{0, std::uint64_t{0xffff0a000000} | number}, transport::AddressSpace::roce_v2};
@@ -42,6 +44,7 @@ struct AnalysedWire {
         made.payload_length = opcode == kRcAcknowledge ? 0 : payload_length;
         if (opcode != kRcAcknowledge) made.payload = payload;
         made.ack_request = opcode == kRcSendOnly;
+        if (opcode != kRcAcknowledge) made.access = access;
         if (opcode == kRcAcknowledge) made.acknowledgment = transport::Acknowledgment{syndrome, dissect::Msn{1}};
         return analysis.observe(made);
     }

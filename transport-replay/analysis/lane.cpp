@@ -70,6 +70,7 @@ PacketRecord Lane::follow_believed(const Observation& observation, const Sight& 
     congestion_.observe(observation);
     if (const CmNews news = cm_.observe(observation); news.kind == CmNews::Kind::matched) take_match(news.uid, observation);
     else if (news.kind != CmNews::Kind::none) take_cm(news, record);
+    if (observation.datagram) wireups_.observe(observation, tracker_);
     tracker_.observe(observation, sight.repetition, sight.distance, record);
     record.round_trip = rates_.observe(observation, record);
     if (observation.acknowledgment && observation.acknowledgment->type() == kNak)
@@ -144,6 +145,7 @@ Peaks Lane::peaks() const {
     collectives_.add_peaks(peaks);
     iwarp_.add_peaks(peaks);
     exchanges_.add_peaks(peaks);
+    wireups_.add_peaks(peaks);
     uet_.add_peaks(peaks);
     peaks.add(Need::heard, heard_.size(), kMaxHeard);
     return peaks;

@@ -9,6 +9,7 @@
 #include <transport-replay/collectives/collective_tracker.hpp>
 #include <transport-replay/iwarp/iwarp_tracker.hpp>
 #include <transport-replay/set_up/exchange_watch.hpp>
+#include <transport-replay/set_up/wireup_watch.hpp>
 #include <transport-replay/tracking/congestion.hpp>
 #include <transport-replay/tracking/incasts.hpp>
 #include <transport-replay/tracking/rate_watch.hpp>
@@ -64,6 +65,7 @@ private:
     CollectiveTracker collectives_;
     IwarpTracker iwarp_;
     ExchangeWatch exchanges_;
+    WireupWatch wireups_;
     UetTracker uet_;
     HostPairs heard_;
 };

@@ -107,25 +107,41 @@ private:
     std::vector<Pair> pairs_;
 };
 
-// How many packets the source of such an error retransmitted to the destination: requests, and messages of CM; nothing where none that it sent
-// would be. An ICMP error alone does not prove that a packet was lost (it may be about one that the capture lacks, or be wrong); one that
-// was retransmitted was missed by somebody.
-std::optional<std::uint64_t> retransmitted_to(const Timeline& timeline, const IcmpError& error) {
-    std::optional<std::uint64_t> again;
-    const auto add = [&](std::uint64_t packets) { again = again.value_or(0) + packets; };
+// What the source of such an error retransmitted to the destination: requests, and messages of CM.
+struct Retransmissions {
+    bool known = false;         // it sent something that would be
+    std::uint64_t missed = 0;   // packets that somebody missed
+    std::uint64_t refused = 0;  // packets that arrived, and met an RNR NAK
+
+    void add(std::uint64_t packets) {
+        known = true;
+        missed += packets;
+    }
+    void add(const Incidents& incidents) {
+        const RecoverySum& not_ready = incidents.recovery(RecoveryKind::rnr_nak);
+        const std::uint64_t again = std::min(incidents.retransmitted, not_ready.resent - std::min(not_ready.resent, not_ready.first_seen));
+        add(incidents.retransmitted - again);
+        refused += again;
+    }
+};
+
+// An ICMP error alone does not prove that a packet was lost (it may be about one that the capture lacks, or be wrong); one that was
+// retransmitted was missed by somebody, unless its receiver was not ready for it.
+Retransmissions retransmitted_to(const Timeline& timeline, const IcmpError& error) {
+    Retransmissions found;
     for (const Connection& connection : timeline.connections) {
         if (!is_roce(connection) || !connection.reliable()) continue;
         for (const End end : {End::a, End::b}) {
             if (connection.end(end).address != error.source || connection.end(other(end)).address != error.destination) continue;
-            if (connection.way(end).packets != 0) add(connection.way(end).incidents->retransmitted);
+            if (connection.way(end).packets != 0) found.add(*connection.way(end).incidents);
         }
     }
     for (const CmAttempt& attempt : timeline.cm.attempts) {
         const Address &active = attempt.active.address, &passive = attempt.passive.address;
-        if (active == error.source && passive == error.destination) add(attempt.repeats_of(CmMessage::req));
-        if (passive == error.source && active == error.destination) add(attempt.repeats_of(CmMessage::rep));
+        if (active == error.source && passive == error.destination) found.add(attempt.repeats_of(CmMessage::req));
+        if (passive == error.source && active == error.destination) found.add(attempt.repeats_of(CmMessage::rep));
     }
-    return again;
+    return found;
 }
 
 // Whether there are packets of which that is not known.
@@ -135,12 +151,13 @@ bool some_untold(const Timeline& timeline) {
 
 // A warning where packets were retransmitted, else a note.
 void tell_retransmitted(const Timeline& timeline, const IcmpError& error, FindingDraft& draft) {
-    const std::optional<std::uint64_t> again = retransmitted_to(timeline, error);
-    if (again.value_or(0) == 0) draft.severity = Severity::note;
-    if (!again || (*again == 0 && some_untold(timeline))) return;
+    const Retransmissions again = retransmitted_to(timeline, error);
+    if (again.missed == 0) draft.severity = Severity::note;
+    if (!again.known || (again.missed == 0 && some_untold(timeline))) return;
     draft.summary.pop_back();
-    draft.summary += *again == 0 ? "; no captured packet was retransmitted."
-                                 : fmt::format("; {} retransmitted {} to it.", text(error.source), counted(*again, "packet"));
+    if (again.missed != 0) draft.summary += fmt::format("; {} retransmitted {} to it.", text(error.source), counted(again.missed, "packet"));
+    else if (again.refused != 0) draft.summary += fmt::format("; {} retransmitted packets to it after RNR NAKs only.", text(error.source));
+    else draft.summary += "; no captured packet was retransmitted.";
 }
 
 // What became of the packets, as it is told.

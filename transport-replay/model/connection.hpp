@@ -28,8 +28,8 @@ enum class Confidence : std::uint8_t {
 };
 inline constexpr std::array<std::string_view, 4> kConfidenceNames{"none", "likely", "strong", "certain"};
 
-// By what the two ways were joined. datagram: every packet names both ends, as those of iWARP do too; exchange: their programs told each
-// other queue pairs and PSNs over TCP.
+// By what the two ways were joined. datagram: every packet names both ends, as those of iWARP do too; exchange: their programs exchanged
+// their queue pairs, over TCP or by datagrams.
 enum class JoinedBy : std::uint8_t { nothing, traffic, connection_manager, datagram, exchange };
 inline constexpr std::array<std::string_view, 5> kJoinedByNames{"nothing", "traffic", "cm", "datagram", "exchange"};
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 namespace qps::transport {
 
@@ -32,10 +33,10 @@ void tell(const ExchangeText& mine, const ExchangeText& theirs, Tracker& tracker
 }  // namespace
 
 void ExchangeWatch::observe(const Observation& observation, Tracker& tracker) {
-    if (exchanges_.empty() && observation.payload_length < kTellingStart) return;
+    if (exchanges_.empty() && observation.payload_length < kNcclMagic) return;
     const TcpSegmentView segment = tcp_view(observation);
     const auto begins = [&] {
-        return read_exchange(segment.data) || (segment.data.size() >= kTellingStart && begins_exchange(segment.data));
+        return read_exchange(segment.data) || (segment.data.size() >= kTellingStart && begins_exchange(segment.data)) || begins_nccl(segment.data);
     };
     if (exchanges_.empty() && !begins()) return;
     const FlowKey key = key_of(observation.flow);
@@ -49,6 +50,7 @@ void ExchangeWatch::observe(const Observation& observation, Tracker& tracker) {
         if (!begins()) return;
         if (exchanges_.size() == kMostConnections) exchanges_.clear();
         found = exchanges_.try_emplace(key).first;
+        if (begins_nccl(segment.data)) found->second.connects = from_of(observation.flow);
         most_ = std::max(most_, exchanges_.size());
     }
     take(found->second, observation, segment, tracker);
@@ -58,7 +60,6 @@ void ExchangeWatch::observe(const Observation& observation, Tracker& tracker) {
 void ExchangeWatch::take(Exchange& exchange, const Observation& observation, const TcpSegmentView& segment, Tracker& tracker) {
     const End from = from_of(observation.flow);
     Side& side = exchange.sides[static_cast<std::size_t>(from)];
-    Side& peer = exchange.sides[static_cast<std::size_t>(other(from))];
     const std::uint32_t end = segment.seq + segment.length;
     if (exchange.lost || (side.began && !is_before(side.next, end))) return;  // sent again
     const std::uint32_t known = side.began ? side.next - segment.seq : 0;     // of its bytes
@@ -67,6 +68,13 @@ void ExchangeWatch::take(Exchange& exchange, const Observation& observation, con
     side.next = end;
     if (exchange.lost) return;
     const Bytes fresh = segment.data.subspan(known, segment.length - known);
+    exchange.connects ? take_nccl(exchange, observation.flow, fresh, tracker) : take_texts(exchange, observation.flow, fresh, tracker);
+}
+
+void ExchangeWatch::take_texts(Exchange& exchange, const FlowKey& flow, Bytes fresh, Tracker& tracker) {
+    const End from = from_of(flow);
+    Side& side = exchange.sides[static_cast<std::size_t>(from)];
+    Side& peer = exchange.sides[static_cast<std::size_t>(other(from))];
     if (read_exchange(fresh)) side.rest.clear();  // what was before it was something else
     side.rest.insert(side.rest.end(), fresh.begin(), fresh.end());
     Bytes data = side.rest;
@@ -78,10 +86,34 @@ void ExchangeWatch::take(Exchange& exchange, const Observation& observation, con
         const ExchangeText mine = side.waiting.front(), theirs = peer.waiting.front();
         side.waiting.erase(side.waiting.begin());
         peer.waiting.erase(peer.waiting.begin());
-        if (mine.end.address == observation.flow.source && theirs.end.address == observation.flow.destination) tell(mine, theirs, tracker);
+        if (mine.end.address == flow.source && theirs.end.address == flow.destination) tell(mine, theirs, tracker);
     }
     if (!begins_exchange(data)) data = {};
     side.rest = std::vector<std::byte>(data.begin(), data.end());
+}
+
+void ExchangeWatch::take_nccl(Exchange& exchange, const FlowKey& flow, Bytes fresh, Tracker& tracker) {
+    const End from = from_of(flow);
+    Side& side = exchange.sides[static_cast<std::size_t>(from)];
+    Side& peer = exchange.sides[static_cast<std::size_t>(other(from))];
+    if (!side.offered.empty()) return;
+    side.rest.insert(side.rest.end(), fresh.begin(), fresh.end());
+    const std::size_t hello = from == *exchange.connects ? kNcclHello : 0;
+    exchange.lost = side.rest.size() > kLongestNccl || (hello != 0 && side.rest.size() >= kNcclMagic && !begins_nccl(side.rest));
+    if (exchange.lost || side.rest.size() < hello) return;
+    side.offered = read_nccl(Bytes(side.rest).subspan(hello), flow.source);
+    if (side.offered.empty() || peer.offered.empty()) return;
+    exchange.lost = true;  // nothing of interest follows
+    side.rest = peer.rest = {};
+    const bool connects = from == *exchange.connects;
+    const Side &sender = connects ? side : peer, &receiver = connects ? peer : side;
+    const Address &sends = connects ? flow.source : flow.destination, &receives = connects ? flow.destination : flow.source;
+    for (const NcclQueuePair& one : receiver.offered) {
+        const auto two = std::ranges::find(sender.offered, one.index, &NcclQueuePair::index);
+        if (two == sender.offered.end()) continue;
+        // Who receives begins: it writes to the other's memory where it wants data.
+        tracker.tell({receives, one.qpn, Psn(0)}, {sends, two->qpn, Psn(0)}, {PairProof::By::remote_key, std::to_underlying(two->key)});
+    }
 }
 
 // Of one bound with what else is asked of TCP connections: as many as if each were so many of those.

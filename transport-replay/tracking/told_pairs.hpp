@@ -1,5 +1,5 @@
 // ToldPairs: queue pairs and first PSNs that programs told each other outside of RDMA, until the first request between two of them shows
-// that it was so: one whose PSN is the one that was told, of 24 bits that programs draw by chance.
+// that it was so: one whose PSN is the one that was told, of 24 bits that programs draw by chance, or what else only that one has.
 //
 // What an attacker could feed: pairs without end; past kMost all of them are forgotten, and connections are paired by their packets.
 #pragma once
@@ -24,6 +24,18 @@ struct ToldEnd {
     bool asks = true;  // false: it only serves (XRC targets), and its PSN is that of another queue pair
 };
 
+// What the first request of a pair has that no other has.
+struct PairProof {
+    enum class By : std::uint8_t {
+        drawn_psn,   // its PSN, either way
+        remote_key,  // first: the R_Key of the memory that it writes to
+        wireup,      // it acknowledges a wire-up of UCX. first: the endpoint of who sends it, second: that of who gets it
+        nothing,     // it comes the other way
+    };
+    By by = By::drawn_psn;
+    std::uint64_t first = 0, second = 0;
+};
+
 class ToldPairs {
 public:
     static constexpr std::size_t kMost = 4096;  // ends
@@ -32,17 +44,19 @@ public:
         dissect::Qpn source{};
         dissect::Psn first;
         dissect::Psn other_first;  // of the requests that come back
+        PairProof proof{};
     };
 
-    // What was told of either end before counts no longer.
-    void add(const ToldEnd& one, const ToldEnd& two) {
+    // What was told of either end before counts no longer. Other proofs than PSNs are those of the first request from `one` to `two`.
+    void add(const ToldEnd& one, const ToldEnd& two, const PairProof& proof = {}) {
         if (ends_.size() + 2 > kMost) clear();
         forget(way(one, two));
         forget(way(two, one));
-        ends_[way(one, two)] = {one.qpn, one.psn, two.psn};
-        ends_[way(two, one)] = {two.qpn, two.psn, one.psn};
+        const bool drawn = proof.by == PairProof::By::drawn_psn;
+        ends_[way(one, two)] = {one.qpn, one.psn, two.psn, proof};
+        ends_[way(two, one)] = {two.qpn, two.psn, one.psn, drawn ? proof : PairProof{PairProof::By::nothing}};
         for (const ToldEnd& end : {one, two}) {
-            if (!end.asks) continue;
+            if (!end.asks || !drawn) continue;
             const auto [known, fresh] = psns_.try_emplace(psn_of(end), end.qpn);
             if (!fresh && known->second != end.qpn) known->second = kSeveral;
         }
@@ -53,7 +67,8 @@ public:
     // with small ones, or both ends with the same one, or several queue pairs of a host do.
     [[nodiscard]] std::optional<Told> find(const FlowKey& flow, dissect::Psn psn) const {
         const auto found = ends_.find(flow);
-        if (found == ends_.end() || found->second.first != psn) return {};
+        if (found == ends_.end() || found->second.first != psn || found->second.proof.by == PairProof::By::nothing) return {};
+        if (found->second.proof.by != PairProof::By::drawn_psn) return found->second;  // the request has to show it
         if (std::min(psn.value(), found->second.other_first.value()) < kLeastDrawn || psn == found->second.other_first) return {};
         const auto known = psns_.find(psn_of({flow.source, found->second.source, psn}));
         return known != psns_.end() && known->second == found->second.source ? std::optional(found->second) : std::nullopt;

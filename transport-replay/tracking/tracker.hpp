@@ -97,7 +97,7 @@ public:
     [[nodiscard]] bool attach(const CmAttempt& attempt, const FlowKey& flow);
 
     // Programs told each other of their ends: a request that begins as they said is of a connection between these, and the rest of it, too.
-    void tell(const ToldEnd& one, const ToldEnd& two);
+    void tell(const ToldEnd& one, const ToldEnd& two, const PairProof& proof = {});
 
     // A connection that somebody else follows, as iWARP and Ultra Ethernet are: it has its number among the others, and finish() tells it as it was left.
     // Nothing where there is no room for it.

@@ -1,11 +1,31 @@
 // Flows of which others than their packets tell whose they are: attempts of CM that are known later, and what programs told each other.
+#include <dissect/headers/infiniband.hpp>
+#include <dissect/ulp/ucx_address.hpp>
 #include <transport-replay/tracking/tracker.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace qps::transport {
 
 using namespace dissect;
+
+namespace {
+
+bool shows(const Observation& request, const PairProof& proof) {
+    switch (proof.by) {
+        case PairProof::By::drawn_psn: return true;
+        case PairProof::By::remote_key:
+            return info(request.opcode).verb == Verb::write && request.access && std::to_underlying(request.access->key) == proof.first;
+        case PairProof::By::wireup:
+            return request.payload.size() >= request.payload_length &&
+                   ucx::acknowledges_wireup(request.payload.first(request.payload_length), proof.first, proof.second);
+        case PairProof::By::nothing: break;
+    }
+    return false;
+}
+
+}  // namespace
 
 // Which of the two RNR retry counts is whose, nobody need know: the greater one holds for both.
 void Tracker::take_retries(Entry& entry, const CmAttempt& attempt) {
@@ -79,14 +99,14 @@ void Tracker::leave_flows(const FlowKey& flow) {
 }
 
 // Who tells of queue pairs that others had uses them anew; perftest tells the same of its own once more, between its runs and behind them.
-void Tracker::tell(const ToldEnd& one, const ToldEnd& two) {
+void Tracker::tell(const ToldEnd& one, const ToldEnd& two, const PairProof& proof) {
     const Use there = use_of(one, two), back = use_of(two, one);
     if (there == Use::managed || back == Use::managed) return;  // CM knows better
     const bool anew = there == Use::other || back == Use::other;
     if (!anew && (there == Use::same || back == Use::same)) return;
     leave_flows({one.address, two.address, two.qpn, {}});
     leave_flows({two.address, one.address, one.qpn, {}});
-    told_.add(one, two);
+    told_.add(one, two, proof);
 }
 
 // Whether it is the first request of a connection whose ends told each other of it; the other way is known then, too.
@@ -96,6 +116,7 @@ bool Tracker::take_told(Index index, const Observation& observation) {
     const auto told = told_.find(flow, observation.psn);
     if (!told) return false;
     told_.forget(flow);
+    if (!shows(observation, told->proof)) return false;
     const FlowKey back{flow.destination, flow.source, told->source, {}};
     if (index_.contains(back) || !index_.set(back, WayOf(index, End::b).word())) return false;
     Entry& entry = entries_[index];

@@ -25,6 +25,9 @@ void Tracker::note_restart(WayOf where, const Observation& observation, Psn next
     constexpr std::int32_t kNear = 4096;  // of 2^24 PSNs: chance finds them once in 2,000 times
     const LeftPsns here{next, observation.time, observation.frame, observation.interface, observation.file,
                         observation.vlan, observation.encapsulation};
+    Connection& connection = entries_[where.index()].connection;
+    // Whose queue pairs these are now, no exchange says.
+    if (connection.joined_by == JoinedBy::exchange) connection.confidence = std::min(connection.confidence, Confidence::strong);
     const auto found = left_.find(where.word());
     if (found == left_.end()) {
         if (left_.size() < kMaxLeft) left_.emplace(where.word(), here);
@@ -42,7 +45,7 @@ void Tracker::note_restart(WayOf where, const Observation& observation, Psn next
             left_.erase(found);
             return;
         }
-        Way& way = entries_[where.index()].connection.way(where.from());
+        Way& way = connection.way(where.from());
         ++way.incidents.made().psn_returns;
         way.incidents.made().note(Oddity::stray, left.stray);
         left_.erase(found);

@@ -352,6 +352,17 @@ TEST_CASE("a part of a capture says no more of an ICMP error than the whole") {
         timeline.cm.attempts[0].repeats[static_cast<std::size_t>(CmMessage::rep)] = 2;
         CHECK(said().severity == Severity::note);
     }
+    SECTION("only what its receiver was not ready for") {
+        Way& way = timeline.connections[0].ways[0];
+        way.packets = 20;
+        way.incidents.made().retransmitted = 5;
+        way.incidents.made().recovery(RecoveryKind::rnr_nak).resent = 5;
+        CHECK(said().severity == Severity::note);
+        CHECK_THAT(said().summary, Catch::Matchers::EndsWith("; 10.0.0.1 retransmitted packets to it after RNR NAKs only."));
+        way.incidents.made().retransmitted = 7;
+        CHECK(said().severity == Severity::warning);
+        CHECK_THAT(said().summary, Catch::Matchers::EndsWith("; 10.0.0.1 retransmitted 2 packets to it."));
+    }
     SECTION("connections that were left out may have been") {
         timeline.retired.connections = 1;
         CHECK(said().severity == Severity::note);
