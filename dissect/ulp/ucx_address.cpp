@@ -35,64 +35,97 @@ struct Transport {
 };
 constexpr std::array kTransports{Transport{checksum("rc_verbs"), 1}, Transport{checksum("rc_mlx5"), 0}};
 
-// Bytes one after the other, until there are too few.
-struct Cursor {
-    Bytes left;
-    bool good = true;
+// What an address is made of, in order.
+enum class Part : std::uint8_t { head, worker, length, name, domain, path, device, transport, attributes, interface, endpoint, lane };
 
-    Bytes take(std::size_t size) {
-        good &= size <= left.size();
-        const Bytes taken = left.first(std::min(size, left.size()));
-        left = left.subspan(taken.size());
-        return taken;
-    }
-    std::uint8_t byte() {
-        const Bytes taken = take(1);
-        return taken.empty() ? std::uint8_t{0} : std::to_integer<std::uint8_t>(taken[0]);
-    }
-};
-
-void add_lane(WireupMessage& message, std::uint16_t transport, Bytes device, Bytes endpoint, std::uint8_t lane) {
-    constexpr std::size_t kGidAt = 1, kGid = 16, kQpn = 3;  // a byte of flags before the GID
-    const auto known = std::ranges::find(kTransports, transport, &Transport::name);
-    if (known == kTransports.end() || device.size() < kGidAt + kGid || endpoint.size() < known->qpn + kQpn) return;
-    if (message.count == message.lanes.size()) return;
-    std::uint32_t qpn = 0;
-    for (std::size_t i = 0; i < kQpn; ++i) qpn |= std::to_integer<std::uint32_t>(endpoint[known->qpn + i]) << (8 * i);
-    message.lanes[message.count++] = {lane, Qpn{qpn}, {read_be<std::uint64_t>(device, kGidAt), read_be<std::uint64_t>(device, kGidAt + 8)}};
-}
-
-// `attributes`: bytes of what each transport says of itself.
-bool read_address(Bytes bytes, std::size_t attributes, WireupMessage& message) {
+// Calls each(part, bytes) from the beginning on; whether the parts end where the bytes do. `attributes`: bytes of what each transport says
+// of itself.
+template <class Each>
+bool walk_address(Bytes bytes, std::size_t attributes, Each&& each) {
     constexpr std::uint8_t kVersion = 0x0f, kName = 0x10, kWorker = 0x20, kClient = 0x40;
     constexpr std::uint8_t kLast = 0x80, kPaths = 0x40, kSystemDevice = 0x20, kEndpoints = 0x40;
-    Cursor at{bytes};
-    const std::uint8_t head = at.byte();
+    bool good = true;
+    const auto take = [&](Part part, std::size_t size) {
+        good &= size <= bytes.size();
+        const Bytes taken = bytes.first(std::min(size, bytes.size()));
+        bytes = bytes.subspan(taken.size());
+        each(part, taken);
+    };
+    const auto number = [&](Part part) {
+        const std::uint8_t value = bytes.empty() ? std::uint8_t{0} : std::to_integer<std::uint8_t>(bytes[0]);
+        take(part, 1);
+        return value;
+    };
+    const std::uint8_t head = number(Part::head);
     if ((head & kVersion) != 0 || (head & kWorker) == 0) return false;
-    at.take(8);
-    if ((head & kClient) != 0) at.take(8);
-    if ((head & kName) != 0) at.take(at.byte());
-    for (bool last_device = false; at.good && !last_device;) {
-        bool last = (at.byte() & kLast) != 0;  // of its transports: it has none
-        const std::uint8_t length = at.byte();
+    take(Part::worker, (head & kClient) != 0 ? 16 : 8);
+    if ((head & kName) != 0) take(Part::name, number(Part::length));
+    for (bool last_device = false; good && !last_device;) {
+        bool last = (number(Part::domain) & kLast) != 0;  // of its transports: it has none
+        const std::uint8_t length = number(Part::length);
         last_device = (length & kLast) != 0;
-        at.take(((length & kPaths) != 0 ? 1U : 0U) + ((length & kSystemDevice) != 0 ? 1U : 0U));
-        const Bytes device = at.take(length & 0x1fU);
-        while (at.good && !last) {
-            const auto transport = read_le<std::uint16_t>(at.take(2), 0);
-            at.take(attributes);
-            const std::uint8_t size = at.byte();
-            at.take(size & 0x3fU);
+        take(Part::path, ((length & kPaths) != 0 ? 1U : 0U) + ((length & kSystemDevice) != 0 ? 1U : 0U));
+        take(Part::device, length & 0x1fU);
+        while (good && !last) {
+            take(Part::transport, 2);
+            take(Part::attributes, attributes);
+            const std::uint8_t size = number(Part::length);
             last = (size & kLast) != 0;
-            for (bool more = (size & kEndpoints) != 0; at.good && more;) {
-                const Bytes endpoint = at.take(at.byte());
-                const std::uint8_t lane = at.byte();
-                more = (lane & kLast) == 0;
-                if (at.good) add_lane(message, transport, device, endpoint, lane & 0x3fU);
+            take(Part::interface, size & 0x3fU);
+            for (bool more = (size & kEndpoints) != 0; good && more;) {
+                take(Part::endpoint, number(Part::length));
+                more = (number(Part::lane) & kLast) == 0;
             }
         }
     }
-    return at.good && at.left.empty();
+    return good && bytes.empty();
+}
+
+// Where an endpoint's address has its queue pair; nothing where it has none that is known.
+constexpr std::size_t kQpn = 3;
+std::optional<std::size_t> qpn_place(Bytes transport, Bytes endpoint) {
+    const auto known = transport.size() < 2 ? kTransports.end() : std::ranges::find(kTransports, read_le<std::uint16_t>(transport, 0), &Transport::name);
+    if (known == kTransports.end() || endpoint.size() < known->qpn + kQpn) return {};
+    return known->qpn;
+}
+constexpr std::size_t kGidAt = 1, kGid = 16;  // a byte of flags before it
+bool has_gid(Bytes device) { return device.size() >= kGidAt + kGid; }
+
+bool read_address(Bytes bytes, std::size_t attributes, WireupMessage& message) {
+    Bytes device, transport, endpoint;
+    return walk_address(bytes, attributes, [&](Part part, Bytes piece) {
+        if (part == Part::device) device = piece;
+        if (part == Part::transport) transport = piece;
+        if (part == Part::endpoint) endpoint = piece;
+        if (part != Part::lane || piece.empty() || message.count == message.lanes.size()) return;
+        const auto place = qpn_place(transport, endpoint);
+        if (!place || !has_gid(device)) return;
+        std::uint32_t qpn = 0;
+        for (std::size_t i = 0; i < kQpn; ++i) qpn |= std::to_integer<std::uint32_t>(endpoint[*place + i]) << (8 * i);
+        const auto lane = static_cast<std::uint8_t>(std::to_integer<std::uint8_t>(piece[0]) & 0x3fU);
+        message.lanes[message.count++] = {lane, Qpn{qpn}, {read_be<std::uint64_t>(device, kGidAt), read_be<std::uint64_t>(device, kGidAt + 8)}};
+    });
+}
+
+// Of a message behind the number of the active message.
+struct Found {
+    WireupMessage message;
+    std::size_t address = 0;     // where it begins
+    std::size_t attributes = 0;
+};
+std::optional<Found> find_lanes(Bytes said) {
+    if (said.size() < kWireup) return {};
+    const std::uint64_t type = read(said, kSaidType);
+    if (type != kTypeRequest && type != kTypeReply) return {};
+    // With the number of the transport, as wire-ups have it, or without.
+    for (const std::size_t attributes : {17U, 16U}) {
+        for (const std::size_t before : {kWireup, kWireup + kLaneMaps}) {
+            WireupMessage message{.reply = type == kTypeReply, .source = read(said, kSaidSource), .destination = read(said, kSaidDestination)};
+            if (said.size() <= before || !read_address(said.subspan(before), attributes, message)) continue;
+            return message.count != 0 ? std::optional(Found{message, before, attributes}) : std::nullopt;
+        }
+    }
+    return {};
 }
 
 }  // namespace
@@ -100,18 +133,41 @@ bool read_address(Bytes bytes, std::size_t attributes, WireupMessage& message) {
 std::optional<WireupMessage> read_wireup(Bytes datagram) {
     if (datagram.size() < kDatagram + kWireup || read(datagram, kIsMessage) == 0 || read(datagram, kMessageOfDatagram) != kWireupNumber)
         return {};
-    const Bytes said = datagram.subspan(kDatagram);
-    const std::uint64_t type = read(said, kSaidType);
-    if (type != kTypeRequest && type != kTypeReply) return {};
-    // With the number of the transport, as wire-ups have it, or without.
-    for (const std::size_t attributes : {17U, 16U}) {
-        for (const std::size_t before : {kWireup, kWireup + kLaneMaps}) {
-            WireupMessage message{.reply = type == kTypeReply, .source = read(said, kSaidSource), .destination = read(said, kSaidDestination)};
-            if (said.size() > before && read_address(said.subspan(before), attributes, message))
-                return message.count != 0 ? std::optional(message) : std::nullopt;
+    const auto found = find_lanes(datagram.subspan(kDatagram));
+    return found ? std::optional(found->message) : std::nullopt;
+}
+
+void rewrite_wireup(Bytes wireup, const OtherGid& other, MutableBytes out) {
+    const auto found = find_lanes(wireup);
+    if (!found) return;
+    MutableBytes left = out.subspan(found->address);
+    std::ranges::fill(left, std::byte{0});
+    Bytes transport;
+    walk_address(wireup.subspan(found->address), found->attributes, [&](Part part, Bytes piece) {
+        const auto keep = [&](std::size_t from, std::size_t size) { std::ranges::copy(piece.subspan(from, size), left.begin() + static_cast<std::ptrdiff_t>(from)); };
+        switch (part) {
+            case Part::transport: transport = piece; [[fallthrough]];
+            case Part::head:
+            case Part::length:
+            case Part::domain:
+            case Part::lane: keep(0, piece.size()); break;
+            case Part::worker: left[0] = std::byte{1}; break;  // none has no number
+            case Part::device:
+                if (!has_gid(piece)) break;
+                keep(0, kGidAt);
+                for (std::size_t half = 0; half < 2; ++half)
+                    write_bits(left, 8 * (kGidAt + 8 * half), 64, other({read_be<std::uint64_t>(piece, kGidAt), read_be<std::uint64_t>(piece, kGidAt + 8)})[half]);
+                break;
+            case Part::endpoint:
+                if (const auto place = qpn_place(transport, piece)) keep(*place, kQpn);
+                break;
+            case Part::name:
+            case Part::path:
+            case Part::attributes:
+            case Part::interface: break;
         }
-    }
-    return {};
+        left = left.subspan(piece.size());
+    });
 }
 
 bool acknowledges_wireup(Bytes message, std::uint64_t source, std::uint64_t destination) {

@@ -11,6 +11,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 
 namespace qps::dissect::ucx {
@@ -33,6 +34,11 @@ struct WireupMessage {
 
 // The request or reply that a datagram (UD) has; nothing where it is none, is not whole, or names no queue pair.
 [[nodiscard]] std::optional<WireupMessage> read_wireup(Bytes datagram);
+
+// Writes the address of a request or reply that names queue pairs: its lists, transports and queue pairs as they are, with other GIDs; the rest of
+// it becomes zero. `wireup`: from its header on; `out` has its size, and keeps the header. Writes nothing where that is not there.
+using OtherGid = std::function<std::array<std::uint64_t, 2>(const std::array<std::uint64_t, 2>&)>;
+void rewrite_wireup(Bytes wireup, const OtherGid& other, MutableBytes out);
 
 // Whether a message on a connection acknowledges a wire-up, as the one of these endpoints to the other.
 [[nodiscard]] bool acknowledges_wireup(Bytes message, std::uint64_t source, std::uint64_t destination);

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -50,6 +51,13 @@ void wireup(Bytes bytes) {
     if (!message) return;
     demand(message->count != 0 && message->count <= message->lanes.size());
     for (const ucx::LaneEnd& one : message->lanes) demand(std::to_underlying(one.qpn) < kQueuePairs);
+    constexpr std::size_t kBefore = 8;
+    std::vector<std::byte> out(bytes.begin(), bytes.end());
+    ucx::rewrite_wireup(bytes.subspan(kBefore), std::identity{}, MutableBytes(out).subspan(kBefore));
+    const auto again = ucx::read_wireup(out);
+    demand(again && again->count == message->count && again->source == message->source);
+    for (std::size_t i = 0; i < message->count; ++i)
+        demand(again->lanes[i].qpn == message->lanes[i].qpn && again->lanes[i].gid == message->lanes[i].gid && again->lanes[i].lane == message->lanes[i].lane);
 }
 
 }  // namespace

@@ -1,11 +1,14 @@
 #include <dissect/ulp/fpdu.hpp>
 #include <dissect/ulp/iwarp.hpp>
+#include <dissect/ulp/ucx.hpp>
+#include <dissect/ulp/ucx_address.hpp>
 #include <dissect/ulp/ulp.hpp>
 #include <dissect/ultra_ethernet/ses.hpp>
 #include <transport-replay/evidence/anonymizer.hpp>
 #include <transport-replay/set_up/exchange_text.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <optional>
 
@@ -193,6 +196,14 @@ void Anonymizer::rewrite_exchanges(Bytes in, MutableBytes out) {
     }
 }
 
+void Anonymizer::rewrite_wireup(Bytes in, MutableBytes out) {
+    const auto other_gid = [this](const std::array<std::uint64_t, 2>& gid) -> std::array<std::uint64_t, 2> {
+        const Ipv6Bits made = pseudonyms_.ipv6({gid[0], gid[1]});
+        return {made.high, made.low};
+    };
+    ucx::rewrite_wireup(in, other_gid, out);
+}
+
 void Anonymizer::rewrite(const Layer& layer) {
     const Plan& plan = plans_[static_cast<std::size_t>(layer.kind)];
     const Bytes in = packet_.bytes_of(layer);
@@ -205,6 +216,7 @@ void Anonymizer::rewrite(const Layer& layer) {
     const std::size_t fixed = std::min(plan.mask.size(), in.size());
     for (std::size_t i = 0; i < fixed; ++i) out[i] |= in[i] & plan.mask[i];
     for (const Step& step : plan.steps) take_step(layer, step);
+    if (layer.kind == kind::ucx_wireup) rewrite_wireup(in, out);
 }
 
 std::size_t Anonymizer::end_of_headers() const {

@@ -48,6 +48,7 @@ private:
     [[nodiscard]] static Plan plan_for(dissect::LayerKind kind);
     void rewrite(const dissect::Layer& layer);
     void rewrite_exchanges(dissect::Bytes in, dissect::MutableBytes out);
+    void rewrite_wireup(dissect::Bytes in, dissect::MutableBytes out);
     void take_step(const dissect::Layer& layer, const Step& step);
     void write_number(const dissect::Layer& layer, const Step& step);
     void write_bytes(Secret secret, std::size_t offset, dissect::Bytes bytes);

@@ -154,6 +154,29 @@ TEST_CASE("UCX: addresses name the queue pairs of their lanes") {
     CHECK(other->lanes[0].qpn == Qpn{0xabcdef});
 }
 
+TEST_CASE("UCX: an address is written with other GIDs, and nothing else but lists and queue pairs") {
+    constexpr std::size_t kNeth = 8, kHeader = 20;
+    const Octets whole = datagram(1, usual_address());
+    Octets out(whole.begin(), whole.end());
+    const auto other = [](const std::array<std::uint64_t, 2>& gid) { return std::array<std::uint64_t, 2>{gid[0] + 1, gid[1] + 2}; };
+    ucx::rewrite_wireup(Bytes(whole).subspan(kNeth), other, MutableBytes(out).subspan(kNeth));
+    const auto read = ucx::read_wireup(out);
+    REQUIRE((read && read->count == 1));
+    CHECK(read->source == kUcxNear);
+    CHECK(read->lanes[0].qpn == Qpn{25});
+    CHECK(read->lanes[0].gid == std::array<std::uint64_t, 2>{0xfd00'0000'0000'0001, 0x14});
+    WireBytes expected = little();
+    expected.put(std::uint8_t{0x20}).put(std::uint64_t{1}).put(std::uint8_t{0x21}).put(std::uint8_t{kLast | 17}).put(std::uint8_t{0x58});
+    expected.put(std::uint8_t{0xfd}).zeros(6).put(std::uint8_t{1}).zeros(7).put(std::uint8_t{0x14});
+    expected.put(kRcVerbs).zeros(17).put(kWithEndpoints).put(std::uint8_t{4}).zeros(1).put(std::uint16_t{25}).zeros(1).put(kLast);
+    expected.put(kUdVerbs).zeros(17).put(std::uint8_t{kLast | 3}).zeros(3);
+    CHECK(Octets(out.begin() + kNeth + kHeader, out.end()) == expected.bytes);
+    const Octets ack = datagram(3, usual_address());
+    Octets same = ack;
+    ucx::rewrite_wireup(Bytes(ack).subspan(kNeth), other, MutableBytes(same).subspan(kNeth));
+    CHECK(same == ack);
+}
+
 TEST_CASE("UCX: what is nearly an address names nothing") {
     const Octets whole = datagram(1, usual_address());
     for (std::size_t size = 0; size < whole.size(); ++size) CHECK_FALSE(ucx::read_wireup(Bytes(whole).first(size)));
