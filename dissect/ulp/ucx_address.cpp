@@ -102,6 +102,7 @@ bool read_address(Bytes bytes, std::size_t attributes, WireupMessage& message) {
         if (!place || !has_gid(device)) return;
         std::uint32_t qpn = 0;
         for (std::size_t i = 0; i < kQpn; ++i) qpn |= std::to_integer<std::uint32_t>(endpoint[*place + i]) << (8 * i);
+        if (qpn <= 1 || qpn == 0xffffff) return;  // of management and multicast
         const auto lane = static_cast<std::uint8_t>(std::to_integer<std::uint8_t>(piece[0]) & 0x3fU);
         message.lanes[message.count++] = {lane, Qpn{qpn}, {read_be<std::uint64_t>(device, kGidAt), read_be<std::uint64_t>(device, kGidAt + 8)}};
     });

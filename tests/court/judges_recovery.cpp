@@ -99,7 +99,7 @@ void timer(Hearing& hearing, const std::vector<GoBack>& all) {
     std::vector<GoBack> named;
     for (const GoBack& back : all)
         if (std::ranges::count(hearing.claim().frames, back.packet->frame) != 0) named.push_back(back);
-    if (const auto said = hearing.take("at intervals of at least " + kQuantity)) {
+    if (const auto said = hearing.take("(?:at intervals of|after) at least " + kQuantity)) {
         const auto least = quantity_of((*said)[1]);
         hearing.expect(!all.empty(), "names the interval of a timer, and nothing went back");
         const bool any = std::ranges::any_of(

@@ -235,16 +235,20 @@ bool is_by_network(const Way& way) {
     return doubled.identified != 0 && doubled.identified * kMostPart <= way.requests && doubled.alone * kAlonePart >= doubled.identified;
 }
 
+// Request packets, copies left out.
+std::uint64_t without_copies(const Way& way) { return way.requests - std::min(way.requests, way.incidents->duplicated); }
+
 FindingDraft undecided_copies(const Connection& connection, End end) {
     const Way& way = connection.way(end);
     const std::string sender = host(connection.end(end));
     const bool sent_once = way.incidents->doubled.identified == way.incidents->duplicated;
+    const std::uint64_t once = without_copies(way);
     return {.party = Party::undecided,
             .connection = connection.uid,
             .packets = way.incidents->frames(Oddity::duplicated),
             .count = way.incidents->duplicated,
             .summary = fmt::format("{} of {} from {} to {} ({}) arrived twice: whether {} is undecided.", grouped(way.incidents->duplicated),
-                                   counted(way.requests, "request"), sender, who(connection.end(other(end))), share(way.incidents->duplicated, way.requests),
+                                   counted(once, "request packet"), sender, who(connection.end(other(end))), share(way.incidents->duplicated, once),
                                    sent_once ? "the network doubled them or a second tap recorded them"
                                              : fmt::format("the network or the capture doubled them or {} retransmitted them", sender)),
             .advice = fmt::format("Compare with duplicate_request of {} (`rdma statistic`): it counts what arrived there twice, not what was recorded "
@@ -266,7 +270,7 @@ void duplicated(const Timeline& timeline, const Emit& emit) {
                 emit(undecided_copies(connection, end));
                 continue;
             }
-            const std::uint64_t copies = way.incidents->doubled.identified;
+            const std::uint64_t copies = way.incidents->doubled.identified, once = without_copies(way);
             emit(
                 {.party = Party::fabric,
                  .connection = connection.uid,
@@ -274,8 +278,8 @@ void duplicated(const Timeline& timeline, const Emit& emit) {
                  .count = copies,
                  .summary = fmt::format("{} of {} from {} to {} ({}) arrived twice with identical bytes: not {} but a device on the path "
                                         "duplicated them.",
-                                        grouped(copies), counted(way.requests, "request"), host(connection.end(end)),
-                                        who(connection.end(other(end))), share(copies, way.requests), host(connection.end(end))),
+                                        grouped(copies), counted(once, "request packet"), host(connection.end(end)),
+                                        who(connection.end(other(end))), share(copies, once), host(connection.end(end))),
                  .advice =
                      "List them (`qpscope packets -Y rdma.duplicated`) and look for a layer-2 loop, flooding of an unknown MAC or a mirror "
                      "session that copies only some of the packets; receivers drop duplicates, so only bandwidth is lost."});

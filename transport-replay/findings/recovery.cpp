@@ -89,11 +89,12 @@ std::string exponent_text(const Way& way, const std::vector<const Recovery*>& ep
                          : fmt::format("local ACK timeout exponent {} to {}", least, most);
 }
 
-// ", at intervals of at least 537 ms (local ACK timeout exponent 15 to 17, CM negotiated 17, 537 ms)".
+// ", at intervals of at least 537 ms (local ACK timeout exponent 15 to 17, CM negotiated 17, 537 ms)"; of one timeout ", after at least 537 ms".
 std::string fitted(const Way& way, const std::vector<const Recovery*>& episodes, const CmAttempt* attempt) {
     const auto interval = shortest(episodes);
     if (!interval) return {};
-    std::string out = fmt::format(", at intervals of at least {}", duration_text(*interval));
+    const bool once = episodes.size() == 1 && episodes.front()->triggers == 1;
+    std::string out = fmt::format(", {} at least {}", once ? "after" : "at intervals of", duration_text(*interval));
     std::string fit = exponent_text(way, episodes, *interval);
     if (attempt != nullptr && attempt->local_ack_timeout) {
         const std::uint8_t agreed = *attempt->local_ack_timeout;

@@ -54,7 +54,8 @@ void ExchangeWatch::observe(const Observation& observation, Tracker& tracker) {
         most_ = std::max(most_, exchanges_.size());
     }
     take(found->second, observation, segment, tracker);
-    if (segment.fin) exchanges_.erase(found);
+    // NCCL keeps its connection open: nothing of interest follows.
+    if (segment.fin || (found->second.connects && found->second.lost)) exchanges_.erase(found);
 }
 
 void ExchangeWatch::take(Exchange& exchange, const Observation& observation, const TcpSegmentView& segment, Tracker& tracker) {
@@ -119,7 +120,7 @@ void ExchangeWatch::take_nccl(Exchange& exchange, const FlowKey& flow, Bytes fre
 // Of one bound with what else is asked of TCP connections: as many as if each were so many of those.
 void ExchangeWatch::add_peaks(Peaks& peaks) const {
     constexpr std::size_t kEach = IwarpTracker::kMaxCandidates / kMostConnections;
-    static_assert(kEach * kMostConnections == IwarpTracker::kMaxCandidates && ToldPairs::kMost == IwarpTracker::kMaxCandidates);
+    static_assert(kEach * kMostConnections == IwarpTracker::kMaxCandidates && ToldPairs::kMost / ToldPairs::kEach == IwarpTracker::kMaxCandidates);
     peaks.add(Need::candidates, most_ * kEach, IwarpTracker::kMaxCandidates);
 }
 

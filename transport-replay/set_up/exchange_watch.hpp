@@ -3,7 +3,7 @@
 // the TCP connection: others are of hosts that somebody else may follow.
 //
 // What it believes it does not have to prove: who uses a pair compares its PSNs, and of NCCL the R_Key that is written to first. Texts may be cut anywhere. Where the capture lacks a
-// segment, nothing more is believed of that connection. What an attacker could feed: texts without end; ends that wait for their peers are
+// segment or has it out of order, nothing more is believed of that connection. What an attacker could feed: texts without end; ends that wait for their peers are
 // bounded, and so are connections: past the bound all are forgotten.
 #pragma once
 

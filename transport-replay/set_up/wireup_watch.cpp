@@ -11,10 +11,6 @@ using namespace dissect;
 
 namespace {
 
-FlowKey key_of(const Address& from, const Address& to, std::uint64_t endpoint) {
-    return {from, to, Qpn{static_cast<std::uint32_t>(endpoint)}, Qpn{static_cast<std::uint32_t>(endpoint >> 32U)}};
-}
-
 void tell(const FlowKey& reply_flow, const ucx::WireupMessage& request, const ucx::WireupMessage& reply, Tracker& tracker) {
     for (const ucx::LaneEnd& mine : std::span(reply.lanes).first(reply.count)) {
         const auto asked = std::span(request.lanes).first(request.count);
@@ -34,22 +30,27 @@ void WireupWatch::observe(const Observation& observation, Tracker& tracker) {
     const auto message = ucx::read_wireup(observation.payload.first(observation.payload_length));
     if (!message) return;
     const FlowKey& flow = observation.flow;
-    if (!message->reply) {
-        if (requests_.size() == kMostRequests) requests_.clear();
-        requests_[key_of(flow.source, flow.destination, message->source)] = *message;
-        most_ = std::max(most_, requests_.size());
-        return;
-    }
-    const auto asked = requests_.find(key_of(flow.destination, flow.source, message->destination));
+    if (!message->reply) return ask({flow, message->source, observation.vlan}, {*message, observation.time});
+    const auto asked = requests_.find({{flow.destination, flow.source, flow.source_qp, flow.destination_qp}, message->destination, observation.vlan});
     if (asked == requests_.end()) return;
-    tell(flow, asked->second, *message, tracker);
+    tell(flow, asked->second.message, *message, tracker);
     requests_.erase(asked);
+}
+
+void WireupWatch::ask(const Key& key, const Asked& asked) {
+    if (requests_.size() == kMostRequests) {
+        boost::unordered::erase_if(requests_, [&](const auto& one) { return asked.time - one.second.time > kLongest; });
+        if (requests_.size() == kMostRequests) requests_.clear();
+    }
+    requests_[key] = asked;
+    most_ = std::max(most_, requests_.size());
 }
 
 // Of one bound with what else is asked of exchanges (ExchangeWatch).
 void WireupWatch::add_peaks(Peaks& peaks) const {
-    constexpr std::size_t kEach = IwarpTracker::kMaxCandidates / kMostRequests;
-    peaks.add(Need::candidates, most_ * kEach, IwarpTracker::kMaxCandidates);
+    constexpr std::size_t kEach = kMostRequests / IwarpTracker::kMaxCandidates;
+    static_assert(kEach * IwarpTracker::kMaxCandidates == kMostRequests);
+    peaks.add(Need::candidates, most_ / kEach, IwarpTracker::kMaxCandidates);
 }
 
 }  // namespace qps::transport

@@ -1,7 +1,8 @@
 // ToldPairs: queue pairs and first PSNs that programs told each other outside of RDMA, until the first request between two of them shows
 // that it was so: one whose PSN is the one that was told, of 24 bits that programs draw by chance, or what else only that one has.
 //
-// What an attacker could feed: pairs without end; past kMost all of them are forgotten, and connections are paired by their packets.
+// What an attacker could feed: pairs without end; past kMost those are forgotten that nobody used for kLongest, or else all of them, and
+// connections are paired by their packets.
 #pragma once
 
 #include <dissect/types.hpp>
@@ -24,7 +25,7 @@ struct ToldEnd {
     bool asks = true;  // false: it only serves (XRC targets), and its PSN is that of another queue pair
 };
 
-// What the first request of a pair has that no other has.
+// What the first request of a pair has that hardly another has.
 struct PairProof {
     enum class By : std::uint8_t {
         drawn_psn,   // its PSN, either way
@@ -34,27 +35,33 @@ struct PairProof {
     };
     By by = By::drawn_psn;
     std::uint64_t first = 0, second = 0;
+    [[nodiscard]] bool operator==(const PairProof&) const = default;
 };
 
 class ToldPairs {
 public:
-    static constexpr std::size_t kMost = 4096;  // ends
+    static constexpr std::size_t kMost = 32'768;  // ends
+    static constexpr dissect::Duration kLongest{600'000'000'000};  // from an exchange to the first request, where that is no drawn PSN
+    static constexpr std::size_t kEach = 8;        // count as one of what else is asked of exchanges
     // Of requests from one end to another.
     struct Told {
         dissect::Qpn source{};
         dissect::Psn first;
         dissect::Psn other_first;  // of the requests that come back
         PairProof proof{};
+        dissect::Instant time{};
     };
 
-    // What was told of either end before counts no longer. Other proofs than PSNs are those of the first request from `one` to `two`.
-    void add(const ToldEnd& one, const ToldEnd& two, const PairProof& proof = {}) {
-        if (ends_.size() + 2 > kMost) clear();
+    // What was told of either end before counts no longer. Other proofs than PSNs are those of the first request from `one` to `two`; one of the
+    // first request that comes back may have been told before.
+    void add(const ToldEnd& one, const ToldEnd& two, const PairProof& proof, dissect::Instant now) {
+        if (ends_.size() + 2 > kMost) make_room(now);
+        const bool drawn = proof.by == PairProof::By::drawn_psn;
+        const PairProof back = drawn ? proof : proof_back(one, two);
         forget(way(one, two));
         forget(way(two, one));
-        const bool drawn = proof.by == PairProof::By::drawn_psn;
-        ends_[way(one, two)] = {one.qpn, one.psn, two.psn, proof};
-        ends_[way(two, one)] = {two.qpn, two.psn, one.psn, drawn ? proof : PairProof{PairProof::By::nothing}};
+        ends_[way(one, two)] = {one.qpn, one.psn, two.psn, proof, now};
+        ends_[way(two, one)] = {two.qpn, two.psn, one.psn, back, now};
         for (const ToldEnd& end : {one, two}) {
             if (!end.asks || !drawn) continue;
             const auto [known, fresh] = psns_.try_emplace(psn_of(end), end.qpn);
@@ -65,10 +72,11 @@ public:
     }
     // What was told of the flow that a request with that PSN begins. Nothing where that proves nothing: programs that draw no PSNs begin
     // with small ones, or both ends with the same one, or several queue pairs of a host do.
-    [[nodiscard]] std::optional<Told> find(const FlowKey& flow, dissect::Psn psn) const {
+    [[nodiscard]] std::optional<Told> find(const FlowKey& flow, dissect::Psn psn, dissect::Instant now) const {
         const auto found = ends_.find(flow);
         if (found == ends_.end() || found->second.first != psn || found->second.proof.by == PairProof::By::nothing) return {};
-        if (found->second.proof.by != PairProof::By::drawn_psn) return found->second;  // the request has to show it
+        if (found->second.proof.by != PairProof::By::drawn_psn)  // the request has to show it
+            return now - found->second.time <= kLongest ? std::optional(found->second) : std::nullopt;
         if (std::min(psn.value(), found->second.other_first.value()) < kLeastDrawn || psn == found->second.other_first) return {};
         const auto known = psns_.find(psn_of({flow.source, found->second.source, psn}));
         return known != psns_.end() && known->second == found->second.source ? std::optional(found->second) : std::nullopt;
@@ -89,6 +97,15 @@ private:
     static FlowKey way(const ToldEnd& from, const ToldEnd& to) { return {from.address, to.address, to.qpn, {}}; }
     // The key of a host and a PSN.
     static FlowKey psn_of(const ToldEnd& end) { return {end.address, {}, dissect::Qpn{end.psn.value()}, {}}; }
+    [[nodiscard]] PairProof proof_back(const ToldEnd& one, const ToldEnd& two) const {
+        const auto known = ends_.find(way(two, one));
+        const bool same = known != ends_.end() && known->second.source == two.qpn && known->second.proof.by != PairProof::By::drawn_psn;
+        return same ? known->second.proof : PairProof{PairProof::By::nothing};
+    }
+    void make_room(dissect::Instant now) {
+        boost::unordered::erase_if(ends_, [now](const auto& told) { return now - told.second.time > kLongest; });
+        if (ends_.size() + 2 > kMost) clear();
+    }
     void clear() {
         ends_.clear();
         psns_.clear();

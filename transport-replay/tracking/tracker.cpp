@@ -50,7 +50,7 @@ void Tracker::add_peaks(Peaks& peaks) const {
     peaks.add(Need::lone_flows, most_lone_, kMaxLone);
     peaks.add(Need::recoveries, tracked_.recoveries.size(), kMaxRecoveries);
     peaks.add(Need::fatalities, tracked_.fatalities.size(), kMaxFatalities);
-    peaks.add(Need::candidates, told_.most(), ToldPairs::kMost);
+    peaks.add(Need::candidates, told_.most() / ToldPairs::kEach, ToldPairs::kMost / ToldPairs::kEach);
 }
 
 std::uint64_t Tracker::hosts_of(ConnectionId connection) const {
@@ -164,6 +164,7 @@ void Tracker::observe(const Observation& observation, Repetition repetition, Dur
             ++entries_[WayOf(*where).index()].connection.way(record.from).incidents.made().cnps;
         return;
     }
+    if (observation.psn == Psn(0) && row.request && !(told_.empty() && shown_.empty())) leave_for_another(observation);
     WayOf where = way_of(observation);
     if (!where.known()) return;
     if (entries_[where.index()].suitor != ConnectionId{}) where = take_suitor(where);

@@ -204,6 +204,7 @@ private:
     [[nodiscard]] WayOf adopt(const Observation& observation);
     [[nodiscard]] WayOf begin(const Observation& observation);
     [[nodiscard]] bool take_told(Index index, const Observation& observation);
+    void leave_for_another(const Observation& observation);
     [[nodiscard]] static bool is_lone_corrupt(const Entry& entry);
     [[nodiscard]] WayOf take_suitor(WayOf where);
     static void describe(Entry& entry, End from, const Observation& observation);
@@ -320,6 +321,12 @@ private:
     static constexpr std::size_t kMaxLeft = 4096;  // ways; of others that began anew nothing is told
     boost::unordered_flat_map<FlowIndex::Where, LeftPsns> left_;
     ToldPairs told_;
+    // Of connections that begin with PSN 0: what their first request showed, and whose it was.
+    struct Shown {
+        End from = End::a;
+        PairProof proof;
+    };
+    boost::unordered_flat_map<ConnectionId, Shown> shown_;
     std::vector<Message> done_;
     std::vector<Recovery> episodes_;
     Tracked tracked_;

@@ -99,25 +99,50 @@ void Tracker::leave_flows(const FlowKey& flow) {
 }
 
 // Who tells of queue pairs that others had uses them anew; perftest tells the same of its own once more, between its runs and behind them.
+// Where PSNs are not drawn, the first request shows it.
 void Tracker::tell(const ToldEnd& one, const ToldEnd& two, const PairProof& proof) {
     const Use there = use_of(one, two), back = use_of(two, one);
     if (there == Use::managed || back == Use::managed) return;  // CM knows better
-    const bool anew = there == Use::other || back == Use::other;
-    if (!anew && (there == Use::same || back == Use::same)) return;
-    leave_flows({one.address, two.address, two.qpn, {}});
-    leave_flows({two.address, one.address, one.qpn, {}});
-    told_.add(one, two, proof);
+    if (proof.by == PairProof::By::drawn_psn) {
+        const bool anew = there == Use::other || back == Use::other;
+        if (!anew && (there == Use::same || back == Use::same)) return;
+        leave_flows({one.address, two.address, two.qpn, {}});
+        leave_flows({two.address, one.address, one.qpn, {}});
+    }
+    told_.add(one, two, proof, now_);
+}
+
+// A request with PSN 0 is the first one of another connection than its queue pairs had: it is not the one that this began with, or shows what
+// was told of another. One that comes long after the first is neither, for PSNs begin anew after 2^24.
+void Tracker::leave_for_another(const Observation& observation) {
+    constexpr std::uint64_t kMany = 1ULL << 23U;
+    if (observation.icrc == CrcStatus::bad) return;
+    const auto found = index_.find(observation.flow, observation.flow_hash);
+    if (!found) return;
+    const WayOf where(*found);
+    const Connection& connection = entries_[where.index()].connection;
+    const std::uint64_t requests = connection.way(where.from()).requests;
+    if (requests == 0 || requests >= kMany || (connection.cm_attempt && !connection.released)) return;
+    if (const auto known = shown_.find(connection.uid); known != shown_.end()) {
+        const PairProof& proof = known->second.proof;
+        const bool unread = proof.by == PairProof::By::wireup && observation.payload.size() < observation.payload_length;
+        if (known->second.from == where.from() && !unread && !shows(observation, proof)) leave_flows(observation.flow);
+        return;
+    }
+    const auto told = told_.find(observation.flow, observation.psn, now_);
+    if (told && told->proof.by != PairProof::By::drawn_psn && shows(observation, told->proof)) leave_flows(observation.flow);
 }
 
 // Whether it is the first request of a connection whose ends told each other of it; the other way is known then, too.
 bool Tracker::take_told(Index index, const Observation& observation) {
     if (told_.empty() || observation.datagram || !info(observation.opcode).request) return false;
     const FlowKey& flow = observation.flow;
-    const auto told = told_.find(flow, observation.psn);
+    const auto told = told_.find(flow, observation.psn, now_);
     if (!told) return false;
     told_.forget(flow);
     if (!shows(observation, told->proof)) return false;
     const FlowKey back{flow.destination, flow.source, told->source, {}};
+    if (told->proof.by != PairProof::By::drawn_psn) leave_flows(back);
     if (index_.contains(back) || !index_.set(back, WayOf(index, End::b).word())) return false;
     Entry& entry = entries_[index];
     entry.connection.ends[0].qpn = told->source;
@@ -125,6 +150,7 @@ bool Tracker::take_told(Index index, const Observation& observation) {
     entry.connection.joined_by = JoinedBy::exchange;
     entry.directions[0].requests.begin_at(told->first);
     entry.directions[1].requests.begin_at(told->other_first);
+    if (told->proof.by != PairProof::By::drawn_psn && shown_.size() < ToldPairs::kMost) shown_[entry.connection.uid] = {End::a, told->proof};
     return true;
 }
 

@@ -112,6 +112,7 @@ void Tracker::end(Index index) {
             early_.erase(WayOf(index, from).word());
             left_.erase(WayOf(index, from).word());
         }
+        shown_.erase(entry.connection.uid);
         if (!entry.stream)
             for (const End from : {End::a, End::b}) finish_way(entry, from);
         judge_confidence(entry);

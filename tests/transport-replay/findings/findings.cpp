@@ -177,13 +177,13 @@ TEST_CASE("only a sender that counts its packets proves that somebody else doubl
         CHECK(finding.severity == Severity::warning);
         CHECK(finding.party == Party::fabric);
         CHECK(finding.count == 8);
-        CHECK(says(finding.summary, "8 of 200 requests"));
+        CHECK(says(finding.summary, "8 of 190 request packets"));
     }
     SECTION("without identification") {
         const Finding& finding = one(timeline, "duplicated-by-network");
         CHECK(finding.severity == Severity::note);
         CHECK(finding.party == Party::undecided);
-        CHECK(says(finding.summary, "10 of 200 requests from 10.0.0.1"));
+        CHECK(says(finding.summary, "10 of 190 request packets from 10.0.0.1"));
         CHECK(says(finding.summary, "or 10.0.0.1 retransmitted them is undecided"));
     }
     SECTION("one after the other") {

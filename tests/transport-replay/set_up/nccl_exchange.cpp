@@ -163,6 +163,18 @@ TEST_CASE("NCCL: what segments cut anywhere is put together, what is lost proves
     CHECK(host_pairs(lacks.finish()) != HostPairNames{"17-33 exchange"});
 }
 
+TEST_CASE("NCCL: queue pairs that are used anew are another connection") {
+    for (const bool anew : {true, false}) {
+        NcclPrograms programs;
+        programs.exchange(kNcclForms[3]);
+        programs.use();
+        programs.segment(0, programs.seq[0], "", Programs::kFin | Programs::kAck);
+        programs.exchange(kNcclForms[3], anew ? kKey + 256 : kKey);
+        programs.use(anew ? kKey + 256 : kKey);
+        CHECK(host_pairs(programs.finish()) == HostPairNames(anew ? 2 : 1, "17-33 exchange"));
+    }
+}
+
 TEST_CASE("NCCL: near misses leave pairs to their packets") {
     const auto is_exchange = [](NcclPrograms& programs) {
         const auto said = host_pairs(programs.finish());

@@ -193,6 +193,7 @@ TEST_CASE("UCX: what is nearly an address names nothing") {
     CHECK_FALSE(with(kAddress, 0x00));         // no worker
     CHECK_FALSE(with(kTransport, 0x28));       // another transport
     CHECK_FALSE(with(kAddress + 10, 0x80));    // a device without GID
+    CHECK_FALSE(with(kAddress + 50, 1));       // the queue pair of management
     Octets longer = whole;
     longer.push_back(std::byte{0});
     CHECK_FALSE(ucx::read_wireup(longer));
