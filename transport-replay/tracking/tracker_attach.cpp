@@ -112,25 +112,27 @@ void Tracker::tell(const ToldEnd& one, const ToldEnd& two, const PairProof& proo
     told_.add(one, two, proof, now_);
 }
 
-// A request with PSN 0 is the first one of another connection than its queue pairs had: it is not the one that this began with, or shows what
-// was told of another. One that comes long after the first is neither, for PSNs begin anew after 2^24.
+// A request with PSN 0 is the first one of another connection than its queue pairs had where it shows what was told of another, or is not the one
+// that this began with. PSNs come to 0 again after 2^24: of the latter where that may be, nothing is concluded.
 void Tracker::leave_for_another(const Observation& observation) {
-    constexpr std::uint64_t kMany = 1ULL << 23U;
+    constexpr std::uint32_t kMany = 1U << 23U;
     if (observation.icrc == CrcStatus::bad) return;
     const auto found = index_.find(observation.flow, observation.flow_hash);
     if (!found) return;
     const WayOf where(*found);
-    const Connection& connection = entries_[where.index()].connection;
+    const Entry& entry = entries_[where.index()];
+    const Connection& connection = entry.connection;
     const std::uint64_t requests = connection.way(where.from()).requests;
-    if (requests == 0 || requests >= kMany || (connection.cm_attempt && !connection.released)) return;
-    if (const auto known = shown_.find(connection.uid); known != shown_.end()) {
-        const PairProof& proof = known->second.proof;
-        const bool unread = proof.by == PairProof::By::wireup && observation.payload.size() < observation.payload_length;
-        if (known->second.from == where.from() && !unread && !shows(observation, proof)) leave_flows(observation.flow);
-        return;
-    }
+    if (requests == 0 || (connection.cm_attempt && !connection.released)) return;
+    const auto known = shown_.find(connection.uid);
     const auto told = told_.find(observation.flow, observation.psn, now_);
-    if (told && told->proof.by != PairProof::By::drawn_psn && shows(observation, told->proof)) leave_flows(observation.flow);
+    const bool other = told && told->proof.by != PairProof::By::drawn_psn && (known == shown_.end() || known->second.proof != told->proof);
+    if (other && shows(observation, told->proof)) return leave_flows(observation.flow);
+    if (known == shown_.end() || known->second.from != where.from()) return;
+    const bool goes_on = entry.directions[static_cast<std::size_t>(where.from())].requests.next().value() >= kMany;
+    const PairProof& proof = known->second.proof;
+    const bool unread = proof.by == PairProof::By::wireup && observation.payload.size() < observation.payload_length;
+    if (requests < kMany && !goes_on && !unread && !shows(observation, proof)) leave_flows(observation.flow);
 }
 
 // Whether it is the first request of a connection whose ends told each other of it; the other way is known then, too.

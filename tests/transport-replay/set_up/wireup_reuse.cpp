@@ -128,6 +128,23 @@ TEST_CASE("UCX: queue pairs that are used anew are another connection") {
     CHECK(reliable(timeline)[0]->confidence == Confidence::certain);
 }
 
+TEST_CASE("UCX: PSNs that come to 0 again begin nothing, but what a wire-up says does") {
+    for (const bool told : {false, true}) {
+        Workers workers;
+        workers.set_up(kA1, kB1);
+        workers.use(kA1, kB1);
+        workers.wire.payload = {};
+        // A capture that lacks most of them.
+        for (std::uint32_t psn = 4; psn < 0xffffff; psn += 0x40000) workers.wire.packet(1, 2, 201, kRcSendOnly, psn);
+        constexpr Worker kAgainA{1, 24, 101, 7}, kAgainB{2, 34, 201, 9};
+        if (told) workers.set_up(kAgainA, kAgainB);
+        if (told) workers.use(kAgainA, kAgainB);
+        else workers.wire.packet(1, 2, 201, kRcSendOnly, 0);
+        const Timeline timeline = workers.finish();
+        CHECK(std::ranges::count_if(timeline.connections, &Connection::reliable) == (told ? 2 : 1));
+    }
+}
+
 TEST_CASE("UCX: where both sides ask and reply, either acknowledgment shows it") {
     for (const bool first : {true, false}) {
         Workers workers;
