@@ -102,18 +102,18 @@ void again(Hearing& hearing, const std::string& source, const std::string& desti
     hearing.expect(by.empty() || by == source, "another one retransmitted");
     std::set<std::pair<std::uint32_t, std::uint32_t>> asked;  // queue pairs and PSNs
     std::uint64_t count = 0;
-    bool refused = false;
+    std::optional<std::uint32_t> refused;  // by an RNR NAK, from that PSN on, until something new is asked for
     for (const Wire& wire : hearing.wires()) {
-        refused |= wire.rnr_nak() && wire.from == destination && wire.to == source;
+        if (wire.rnr_nak() && wire.from == destination && wire.to == source) refused = wire.psn;
         if (wire.from != source || wire.to != destination || !wire.request()) continue;
-        if (!asked.emplace(wire.to_qp, wire.psn).second) ++count;
+        if (asked.emplace(wire.to_qp, wire.psn).second) refused.reset();
+        else if (!refused || psn_distance(*refused, wire.psn) < 0) ++count;
     }
-    if (refused) return hearing.at_most("retransmitted packets", by.empty() ? 0 : count_of(packets).value_or(0), count);
     hearing.equal("retransmitted packets", by.empty() ? 0 : count_of(packets).value_or(0), count);
 }
 
 void unreachable(Hearing& hearing) {
-    const auto said = hearing.must_say("^" + kHost + " told " + kHost + " by " + kNumber + " ICMP errors? that (?:its RoCEv2 packets did not reach " + kHost +
+    const auto said = hearing.must_say("^" + kHost + " reported to " + kHost + " in " + kNumber + " ICMP errors? that (?:its RoCEv2 packets did not reach " + kHost +
                                        "|it refused its RoCEv2 packets)" +
                                        ": ([a-zA-Z ]+?)" + kAgain + "\\.$");
     if (!said) return;
@@ -132,7 +132,7 @@ void unreachable(Hearing& hearing) {
 }
 
 void too_big(Hearing& hearing) {
-    const auto said = hearing.must_say("^" + kHost + " told " + kHost + " by " + kNumber + " ICMP errors? that its RoCEv2 packets to " + kHost +
+    const auto said = hearing.must_say("^" + kHost + " reported to " + kHost + " in " + kNumber + " ICMP errors? that its RoCEv2 packets to " + kHost +
                                        " exceeded an MTU(?: of ([\\d,]+) bytes)? on their path and were dropped" + kAgain + "\\.$");
     if (!said) return;
     hearing.expect(talk(hearing, (*said)[2], (*said)[4]), "no RoCE between both");

@@ -101,6 +101,9 @@ void timer(Hearing& hearing, const std::vector<GoBack>& all) {
         if (std::ranges::count(hearing.claim().frames, back.packet->frame) != 0) named.push_back(back);
     if (const auto said = hearing.take("(?:at intervals of|after) at least " + kQuantity)) {
         const auto least = quantity_of((*said)[1]);
+        const std::string& sentence = hearing.claim().sentence;
+        const bool timeouts = sentence.find(" hit the ACK timeout ") != std::string::npos, once = sentence.find(" hit the ACK timeout once ") != std::string::npos;
+        hearing.expect(!timeouts || once == (sentence.find(", after at least ") != std::string::npos), "one timeout has no intervals, several have");
         hearing.expect(!all.empty(), "names the interval of a timer, and nothing went back");
         const bool any = std::ranges::any_of(
             all, [&](const GoBack& back) { return least && static_cast<double>(std::max(back.silence, back.since)) >= least->least; });

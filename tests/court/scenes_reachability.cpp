@@ -31,7 +31,8 @@ void neighbour(Stage& stage, unsigned variant) {
     ask(stage, 4, 1);
 }
 
-// Variant 0: the host itself; 1: a router; 2: both kinds of a router, and the packets are sent again.
+// Variant 0: the host itself; 1: a router, and a packet that its receiver was not ready for is sent again; 2: both kinds of a router, and the
+// packets are sent again.
 void unreachable(Stage& stage, unsigned variant) {
     for (unsigned i = 0; i < 2 + variant; ++i) {
         stage.send(1, 2, 21, variant == 2 ? i / 2 : i);
@@ -39,6 +40,11 @@ void unreachable(Stage& stage, unsigned variant) {
         stage.put(icmp_frame({.reporter = kNetwork + (variant == 0 ? 2 : 254), .source = kNetwork + 1, .destination = kNetwork + 2, .code = code}));
         stage.wait(kASecond);
     }
+    if (variant != 1) return;
+    stage.acknowledge(2, 1, 21, 2, {{"infiniband.aeth.syndrome", 0x21}});
+    stage.wait(kAMillisecond);
+    stage.send(1, 2, 21, 2);
+    stage.acknowledge(2, 1, 21, 2);
 }
 
 // Variant 0: it names an MTU; 1: it names none; 2: it names several, and one packet is sent again.

@@ -197,7 +197,7 @@ void icmp_unreachable(const Timeline& timeline, const Emit& emit) {
         FindingDraft draft{.party = itself ? Party::responder : Party::fabric,
                            .packets = {error.first, error.last},
                            .count = error.count,
-                           .summary = fmt::format("{} told {} by {} that {}: {}.", text(error.reporter), text(error.source), counted(error.count, "ICMP error"),
+                           .summary = fmt::format("{} reported to {} in {} that {}: {}.", text(error.reporter), text(error.source), counted(error.count, "ICMP error"),
                                                   fate_of(error), reason_of(error)),
                            .advice = itself ? fmt::format("Look whether RDMA was up on that address of {} (`rdma link`, `show_gids`, a firewall that rejects UDP "
                                                           "port 4791).",
@@ -217,7 +217,7 @@ void path_mtu_exceeded(const Timeline& timeline, const Emit& emit) {
         FindingDraft draft{.party = Party::fabric,
                            .packets = {error.first, error.last},
                            .count = error.count,
-                           .summary = fmt::format("{} told {} by {} that its RoCEv2 packets to {} exceeded an MTU{} on their path and were dropped.",
+                           .summary = fmt::format("{} reported to {} in {} that its RoCEv2 packets to {} exceeded an MTU{} on their path and were dropped.",
                                                   text(error.reporter), text(error.source), counted(error.count, "ICMP error"), text(error.destination), mtu),
                            .advice = "Use a smaller path MTU of RDMA (rdma_cm takes it from the interface: `ip link set DEV mtu`; perftest -m), or larger frames at "
                                      "every hop: RoCE does not react to ICMP, and only its large packets are lost."};

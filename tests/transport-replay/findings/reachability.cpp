@@ -247,10 +247,10 @@ TEST_CASE("ICMP errors about RoCEv2 are told, and those about anything else are 
             if (finding.id == "icmp-unreachable" || finding.id == "path-mtu-exceeded") said.push_back(finding.summary);
         std::ranges::sort(said);
         REQUIRE(said.size() == 2);
-        CHECK(said[0] == "192.0.2.2 told 192.0.2.1 by 1 ICMP error that it refused its RoCEv2 packets: port "
+        CHECK(said[0] == "192.0.2.2 reported to 192.0.2.1 in 1 ICMP error that it refused its RoCEv2 packets: port "
                          "unreachable; no captured packet was retransmitted.");
         CHECK(said[1] ==
-              "192.0.2.254 told 192.0.2.1 by 2 ICMP errors that its RoCEv2 packets to 192.0.2.2 exceeded an MTU of 1500 bytes on their path and were dropped; "
+              "192.0.2.254 reported to 192.0.2.1 in 2 ICMP errors that its RoCEv2 packets to 192.0.2.2 exceeded an MTU of 1500 bytes on their path and were dropped; "
               "no captured packet was retransmitted.");
     }
     SECTION("about another port, to another host, cut") {
