@@ -129,6 +129,14 @@ std::optional<Found> find_lanes(Bytes said) {
     return {};
 }
 
+// Whether `said` has the same lanes with the same queue pairs as what was found elsewhere.
+bool says_same(Bytes said, const Found& found) {
+    const auto again = find_lanes(said);
+    if (!again || again->address != found.address || again->attributes != found.attributes || again->message.count != found.message.count) return false;
+    const auto same = [](const LaneEnd& one, const LaneEnd& other) { return one.lane == other.lane && one.qpn == other.qpn; };
+    return std::ranges::equal(again->message.lanes, found.message.lanes, same);
+}
+
 }  // namespace
 
 std::optional<WireupMessage> read_wireup(Bytes datagram) {
@@ -169,6 +177,8 @@ void rewrite_wireup(Bytes wireup, const OtherGid& other, MutableBytes out) {
         }
         left = left.subspan(piece.size());
     });
+    // What became zero may have decided between two layouts: nothing is better then than what would be read.
+    if (!says_same(out, *found)) std::ranges::fill(out.subspan(found->address), std::byte{0});
 }
 
 bool acknowledges_wireup(Bytes message, std::uint64_t source, std::uint64_t destination) {

@@ -54,8 +54,12 @@ void wireup(Bytes bytes) {
     constexpr std::size_t kBefore = 8;
     std::vector<std::byte> out(bytes.begin(), bytes.end());
     ucx::rewrite_wireup(bytes.subspan(kBefore), std::identity{}, MutableBytes(out).subspan(kBefore));
-    // What was not zero may have decided between two layouts.
-    if (const auto again = ucx::read_wireup(out)) demand(again->source == message->source && again->count <= again->lanes.size());
+    // What is written is read as it was, or is nothing.
+    const auto again = ucx::read_wireup(out);
+    if (!again) return;
+    demand(again->count == message->count && again->reply == message->reply && again->source == message->source);
+    for (std::size_t i = 0; i < message->count; ++i)
+        demand(again->lanes[i].qpn == message->lanes[i].qpn && again->lanes[i].gid == message->lanes[i].gid && again->lanes[i].lane == message->lanes[i].lane);
 }
 
 }  // namespace
