@@ -66,6 +66,9 @@ check_names() {
 }
 
 check() {
+    local beside
+    beside=$(find "$here/corpus" -type f -printf '%P\n' -quit 2>/dev/null || true)
+    [[ -z $beside ]] || fail "tests/fuzz/corpus/$beside is not in the archive, and nothing reads it: unpack, add it, pack"
     check_names "$1"
     cmp <(stream "$1") <(zstd -q -d -c "$archive") || fail "$1 is not what $archive holds"
     [[ $(inputs | wc -l) == $(stream "$1" | tar -tf - | wc -l) ]] || fail "CMake reads other files from $archive than tar does"
