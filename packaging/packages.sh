@@ -23,7 +23,7 @@ build  libzstd-dev         captures compressed with zstd
 window  qt6-base-dev       the window
 window  qt6-svg-dev        pictures saved as SVG
 test   catch2              the test framework
-test   zstd                makes compressed captures for the tests
+test   zstd                makes compressed captures for the tests, and the archive of the corpus of the fuzzers
 test   fonts-dejavu-core   the one font that the tests of the window use
 test   xvfb                a screen for the tests of the window that need one
 test   xdotool             keys and clicks for them
