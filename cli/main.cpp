@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <dissect/parse_value.hpp>
 #include <dissect/filter/field_index.hpp>
+#include <packaging/version/version.hpp>
 #include <transport-replay/live/replay/replayer.hpp>
 #include <transport-replay/model/large_blocks.hpp>
 #include <transport-replay/model/memory_amount.hpp>
@@ -32,8 +33,6 @@ namespace {
 using namespace qps::cli;
 using qps::transport::IcrcPolicy;
 using qps::transport::Severity;
-
-constexpr std::string_view kVersion = QPSCOPE_VERSION;
 
 constexpr int kMostJobs = 1024;
 
@@ -494,7 +493,7 @@ int run(int argc, char** argv) {
     app.formatter_fn([](const CLI::App* command, std::string name, CLI::AppFormatMode mode) {
         return tidied(CLI::Formatter().make_help(command, std::move(name), mode));
     });
-    app.set_version_flag("-V,--version", fmt::format("qpscope {}", kVersion));
+    app.set_version_flag("-V,--version", fmt::format("qpscope {}", qps::version_text()));
     app.footer(fmt::format("qpscope FILE is short for qpscope {} FILE. See qpscope COMMAND --help for options and examples.\n\n{}", kDefaultCommand,
                            exit_code_text()));
     app.require_subcommand(0, 1);  // that there is one is said in our own words

@@ -1,6 +1,7 @@
 #include "provenance.hpp"
 
 #include <dissect/render_value.hpp>
+#include <packaging/version/version.hpp>
 
 #include <span>
 #include <string_view>
@@ -40,7 +41,7 @@ std::string command_line_of(int argc, char** argv) {
 std::vector<ReportFact> provenance(const Options& options, dissect::Instant made) {
     std::vector<ReportFact> facts;
     facts.push_back({"made", dissect::utc(made)});
-    facts.push_back({"program", "qpscope " QPSCOPE_VERSION});
+    facts.push_back({"program", fmt::format("qpscope {}", version_text())});
     facts.push_back({"command", options.command_line});
     facts.push_back({"tester", system_text()});
     if (!options.live.interface.empty()) facts.push_back({"interface", options.live.interface});

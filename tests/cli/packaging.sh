@@ -3,7 +3,7 @@
 fail() { echo "FAILED: $*"; exit 1; }
 cd "$SOURCE"
 version=$(sed -n 's/^project(qpscope VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
-[[ $("$QPSCOPE" --version) == "qpscope $version" ]] || fail "the program has another version"
+[[ $("$QPSCOPE" --version) == "qpscope $version"?( \(*\)) ]] || fail "the program has another version"
 [[ $(awk '/^## [0-9]/ {print $2; exit}' CHANGELOG.md) == "$version" ]] || fail "CHANGELOG.md begins with another version"
 sed -n '1s/^qpscope (\(.*\)) .*/\1/p' packaging/deb/debian/changelog | grep -qxF "$version" || fail "debian/changelog has another version"
 sed -n 's/^Version: *//p' packaging/rpm/qpscope.spec | grep -qxF "$version" || fail "the RPM spec has another version"
