@@ -89,6 +89,25 @@ on_screen() {
     code=0; wait "$pid" || code=$?
     [[ $code == 0 ]] || fail "ended with $code: $(cat "$place/said")"
     [[ ! -s $place/said ]] || fail "it said: $(cat "$place/said")"
+
+    [[ -x $root${program%/*}/libexec/qpscope-capture ]] || return 0
+    echo '-- the recorder of the folder captures, once it has the right'
+    command -v setcap >/dev/null || { echo "not tested: there is no setcap (Debian package libcap2-bin)"; return 0; }
+    setcap cap_net_raw+ep "$root${program%/*}/libexec/qpscope-capture"
+    "${inside[@]}" "$program" -i lo -f 'udp port 4791' >"$place/said" 2>&1 & pid=$!
+    title='lo .udp port 4791. - qpscope'
+    focus "$title"
+    [[ $(readlink "/proc/$(pgrep -P "$pid")/exe") == "$root${program%/*}/libexec/qpscope-capture" ]] || fail "nobody captures"
+    for each in 1 2 3; do printf '\x04\x00\xff\xff\x00\x00\x00\x11\x00\x00\x00\x01hello---\xde\xad\xbe\xef' >/dev/udp/127.0.0.1/4791 2>/dev/null || true; done
+    sleep 1
+    press ctrl+e
+    until_true eval "! pgrep -P $pid"
+    press ctrl+s
+    answer '^Save capture' /srv/home/live.pcapng
+    until_true test -s "$root/srv/home/live.pcapng"
+    grep -qF hello--- "$root/srv/home/live.pcapng" || fail "not what was sent"
+    press ctrl+q
+    wait "$pid" || fail "ended with $?"
 }
 if [[ ${1:-} == on_screen ]]; then on_screen "${@:2}"; exit; fi
 
