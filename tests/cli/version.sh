@@ -25,7 +25,6 @@ mkdir -p "$tree/packaging"
 cp -r "$SOURCE/packaging/version" "$tree/packaging/"
 # shellcheck disable=SC2016  # git expands it
 echo '$Format:%H %ct$' >"$tree/packaging/version/commit"
-cp "$SOURCE/.gitattributes" "$tree/"
 is "$tree" ''
 git init -q "$tree"
 is "$tree" ''  # no commit yet
@@ -34,7 +33,7 @@ commit "$tree" first
 whole=$(git -C "$tree" rev-parse HEAD)
 is "$tree" "${whole:0:12}"
 [[ $("$tree/packaging/version/commit.sh" --time) == "$(git -C "$tree" log -1 --format=%ct)" ]] || fail "another time"
-touch "$tree/.gitattributes" "$tree/new"
+touch "$tree/packaging/version/version.hpp" "$tree/new"
 is "$tree" "${whole:0:12}"  # nothing tracked has another content
 
 mkdir archive
