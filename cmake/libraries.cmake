@@ -13,4 +13,7 @@ find_package(ZLIB REQUIRED)
 find_package(fmt REQUIRED)
 find_package(Threads REQUIRED)
 find_package(nlohmann_json REQUIRED)
+if(POLICY CMP0167)
+  cmake_policy(SET CMP0167 NEW)  # CMake 3.30 and later leave it to Boost to say where it is
+endif()
 find_package(Boost 1.81 REQUIRED)  # headers alone

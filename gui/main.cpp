@@ -4,6 +4,7 @@
 #include <gui/window/tabs.hpp>
 #include <gui/window/theme.hpp>
 #include <gui/window/views.hpp>
+#include <packaging/version/version.hpp>
 #include <transport-replay/model/large_blocks.hpp>
 
 #include <QApplication>
@@ -35,12 +36,13 @@ int main(int argc, char** argv) {
     const auto options = parseOptions(words, views);
     if (!options) return say(stderr, QStringLiteral("qpscope-gui: %1\n").arg(options.error()), kUsage);
     if (options->help) return say(stdout, helpText(views), kDone);
-    if (options->version) return say(stdout, QStringLiteral("qpscope-gui %1\n").arg(QStringLiteral(QPSCOPE_VERSION)), kDone);
+    if (options->version) return say(stdout, QStringLiteral("qpscope-gui %1\n").arg(QLatin1String(qps::version_text())), kDone);
 
     std::signal(SIGPIPE, SIG_IGN);  // the reader of what we write may go away: that is an error of a write, not our end
     QApplication application(argc, argv);
     QCoreApplication::setOrganizationName(QStringLiteral("qpscope"));
     QCoreApplication::setApplicationName(QStringLiteral("qpscope"));
+    QCoreApplication::setApplicationVersion(QLatin1String(qps::version_text()));
     QGuiApplication::setApplicationDisplayName(QStringLiteral("qpscope"));
     QGuiApplication::setDesktopFileName(QStringLiteral("org.qpscope.qpscope"));
     QApplication::setWindowIcon(programIcon());

@@ -1,13 +1,13 @@
 # The one list of Debian packages, by purpose, and what installs those that are missing. Sourced by run.sh, test.sh, bench.sh.
 
-# purpose  package  what it is for
+# purpose  package  what it is for. Of alternatives, NAME|NAME, the first that this release has is taken; NAME>=VERSION must be as new.
 qpscope_packages='
 build  g++                 the compiler
 build  cmake               the build
 build  ninja-build         the build
 build  pkg-config          finds libraries for the build
 build  ccache              keeps compiled files, so that a second build is quick
-build  libboost1.81-dev    containers and checksums; 1.81 is the first with unordered_flat_map
+build  libboost-dev>=1.81|libboost1.81-dev  containers and checksums; 1.81 is the first with unordered_flat_map
 build  libfmt-dev          text formatting
 build  libcli11-dev        command line arguments
 build  nlohmann-json3-dev  JSON read: earlier reports; the tests read what we write
@@ -22,6 +22,11 @@ build  zlib1g-dev          captures compressed with gzip
 build  libzstd-dev         captures compressed with zstd
 window  qt6-base-dev       the window
 window  qt6-svg-dev        pictures saved as SVG
+bundle  zstd               packs the folder of the window (packaging/static/window)
+bundle  fonts-dejavu-core  its fonts
+bundle  xkb-data           its keyboard tables
+bundle  libx11-data        its tables of dead keys
+bundle  libxcursor-dev     themes of the pointer, which Qt looks for
 test   catch2              the test framework
 test   zstd                makes compressed captures for the tests, and the archive of the corpus of the fuzzers
 test   fonts-dejavu-core   the one font that the tests of the window use
@@ -66,37 +71,66 @@ bench  tshark              the rival that we measure ourselves against
 bench  zstd                makes a compressed capture to measure
 '
 
+# NAME, or NAME>=VERSION if VERSION, the second argument, is as new.
+is_enough() { [[ $1 != *'>='* ]] || dpkg --compare-versions "$2" ge "${1#*>=}"; }
+# The first of the alternatives that apt can install, or the first of them, so that apt says what is wrong.
+choose_package() {
+    local each candidate
+    for each in ${1//|/ }; do
+        [[ $1 == *'|'* ]] || break  # nothing to choose: apt is not asked, which takes a second
+        candidate=$(LC_ALL=C apt-cache policy "${each%%>=*}" 2>/dev/null | sed -n 's/^ *Candidate: //p')
+        [[ -n $candidate && $candidate != '(none)' ]] && is_enough "$each" "$candidate" || continue
+        echo "${each%%>=*}"
+        return
+    done
+    each=${1%%|*}
+    echo "${each%%>=*}"
+}
+
 # Installs what is missing for the purposes given; says what and why before. Returns 1 with a sentence where it cannot.
 need_packages() {
-    local purpose package why missing='' installed log as_root
-    local purposes=" $* "
+    local purpose package why each version log as_root=(env DEBIAN_FRONTEND=noninteractive)
+    local purposes=" $* " lacking='' missing=''
+    local -A installed=()
     if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
         echo "qpscope: no Debian here, so nothing is installed for you; packaging/packages.sh lists what is needed" >&2
         return 0
     fi
     # shellcheck disable=SC2046  # the words are package names
-    installed=$(dpkg-query -W -f '${db:Status-Status} ${Package} ' $(awk 'NF {print $2}' <<<"$qpscope_packages") 2>/dev/null || true)
+    while read -r _ each version; do installed[$each]=$version; done < <(dpkg-query -W -f '${db:Status-Status} ${Package} ${Version}\n' \
+        $(awk 'NF {print $2}' <<<"$qpscope_packages" | tr '|' '\n' | sed 's/>=.*//') 2>/dev/null | grep '^installed ' || true)
     while read -r purpose package why; do
-        [[ -n $purpose && $purposes == *" $purpose "* && " $missing " != *" $package "* ]] || continue
-        [[ " $installed" == *" installed $package "* ]] && continue
-        [[ -n $missing ]] || echo "qpscope: installing what is missing:" >&2
+        [[ -n $purpose && $purposes == *" $purpose "* ]] || continue
+        for each in ${package//|/ }; do
+            version=${installed[${each%%>=*}]:-}
+            [[ -n $version ]] && is_enough "$each" "$version" && continue 2
+        done
+        lacking+="$package $why"$'\n'
+    done <<<"$qpscope_packages"
+    [[ -n $lacking ]] || return 0
+
+    if [[ $(id -u) != 0 ]]; then
+        if command -v sudo >/dev/null; then as_root=(sudo "${as_root[@]}"); else as_root=(); fi
+    fi
+    echo "qpscope: installing what is missing:" >&2
+    log=$(mktemp)
+    # Only then is it known what there is to choose from.
+    [[ ${#as_root[@]} == 0 ]] || "${as_root[@]}" apt-get update -q -o Acquire::Retries=3 </dev/null >"$log" 2>&1 || true
+    while read -r package why; do
+        [[ -n $package ]] || continue
+        package=$(choose_package "$package")
+        [[ " $missing " != *" $package "* ]] || continue
         printf '  %-20s %s\n' "$package" "$why" >&2
         missing+=" $package"
-    done <<<"$qpscope_packages"
-    [[ -n $missing ]] || return 0
-
-    as_root=(env DEBIAN_FRONTEND=noninteractive)
-    if [[ $(id -u) != 0 ]]; then
-        if ! command -v sudo >/dev/null; then
-            echo "qpscope: installing them needs root, and there is no sudo here; as root, run: apt-get install$missing" >&2
-            return 1
-        fi
-        as_root=(sudo "${as_root[@]}")
+    done <<<"$lacking"
+    if [[ ${#as_root[@]} == 0 ]]; then
+        rm -f "$log"
+        echo "qpscope: installing them needs root, and there is no sudo here; as root, run: apt-get install$missing" >&2
+        return 1
     fi
-    log=$(mktemp)
     # shellcheck disable=SC2086  # the words of $missing are packages
-    if ! { "${as_root[@]}" apt-get update -q && "${as_root[@]}" apt-get install -q -y --no-install-recommends --no-remove \
-             -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 $missing; } </dev/null >"$log" 2>&1; then
+    if ! "${as_root[@]}" apt-get install -q -y --no-install-recommends --no-remove \
+             -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 $missing </dev/null >>"$log" 2>&1; then
         tail -n 30 "$log" >&2
         rm -f "$log"
         echo "qpscope: the packages could not be installed; apt says why above" >&2

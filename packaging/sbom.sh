@@ -22,6 +22,7 @@ declare -A licences=(
 packages='' relations=''
 while read -r purpose package why; do
     [[ $purpose == build || $purpose == window || $purpose == agent ]] || continue
+    package=${package##*|}  # of alternatives that of Debian 12
     [[ $package == *-dev ]] || continue
     licence=${licences[$package]:-}
     [[ -n $licence ]] || { echo "sbom.sh: $package has no licence here" >&2; exit 1; }

@@ -1,6 +1,7 @@
 #include <cli/live/options/wire_options.hpp>
 #include <cli/live/provenance.hpp>
 #include <dissect/render_value.hpp>
+#include <packaging/version/version.hpp>
 
 #include <sys/utsname.h>
 
@@ -24,7 +25,7 @@ std::string system_text() {
 std::vector<ReportFact> provenance(const Options& options, dissect::Instant made) {
     std::vector<ReportFact> facts;
     facts.push_back({"made", dissect::utc(made)});
-    facts.push_back({"program", "qpscope " QPSCOPE_VERSION});
+    facts.push_back({"program", fmt::format("qpscope {}", version_text())});
     facts.push_back({"command", options.command_line});
     facts.push_back({"tester", system_text()});
     if (!options.wire->live.interface.empty()) facts.push_back({"interface", options.wire->live.interface});

@@ -5,6 +5,7 @@
 #include <cli/options/command_line.hpp>
 #include <cli/options/input_options.hpp>
 #include <dissect/filter/field_index.hpp>
+#include <packaging/version/version.hpp>
 #include <transport-replay/model/large_blocks.hpp>
 #include <transport-replay/model/memory_amount.hpp>
 
@@ -18,8 +19,6 @@
 namespace qps::cli {
 
 namespace {
-
-constexpr std::string_view kVersion = QPSCOPE_VERSION;
 
 // Two sentences of CLI11 that do not say what is wrong with which word.
 std::string in_our_words(std::string_view sentence) {
@@ -190,7 +189,7 @@ int run(const Program& program, int argc, char** argv) {
     app.formatter_fn([](const CLI::App* command, std::string name, CLI::AppFormatMode mode) {
         return tidied(CLI::Formatter().make_help(command, std::move(name), mode));
     });
-    app.set_version_flag("-V,--version", fmt::format("qpscope {}", kVersion));
+    app.set_version_flag("-V,--version", fmt::format("qpscope {}", version_text()));
     const std::string short_form =
         program.default_command.empty() ? "" : fmt::format("qpscope FILE is short for qpscope {} FILE. ", program.default_command);
     app.footer(fmt::format("{}See qpscope COMMAND --help for options and examples.\n\n{}", short_form, exit_code_text()));

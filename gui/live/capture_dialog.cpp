@@ -1,3 +1,4 @@
+#include <dissect/parse_value.hpp>
 #include <gui/live/capture_dialog.hpp>
 #include <gui/live/capture_files.hpp>
 #include <gui/live/remote.hpp>
@@ -15,7 +16,6 @@
 #include <QFormLayout>
 #include <QHBoxLayout>
 #include <QHeaderView>
-#include <QHostAddress>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
@@ -35,7 +35,8 @@ constexpr int kMostSeconds = 366 * 24 * 60 * 60;  // what qpscope-capture takes
 constexpr int kLink = Qt::UserRole + 2;           // of a row: its link type
 enum Column { name_column, traffic_column, addresses_column, description_column };
 
-bool isInternet(const QString& address) { return !QHostAddress(address).isNull(); }
+// One of IPv6 may have a zone: fe80::1%eth0.
+bool isInternet(const QString& address) { return dissect::parse_ip(address.section(QLatin1Char('%'), 0, 0).toStdString()).has_value(); }
 
 // Those of the internet, or where there are none what else there is.
 QString shownAddresses(const QStringList& addresses) {

@@ -3,6 +3,7 @@
 #include <gui/recorder/interface_list.hpp>
 #include <gui/recorder/privilege.hpp>
 #include <gui/recorder/recording.hpp>
+#include <packaging/version/version.hpp>
 
 #include <cstdio>
 #include <exception>
@@ -40,7 +41,7 @@ ExitCode run(int argc, char** argv) {
     switch (order->task) {
         case Task::list: return list();
         case Task::help: return print(help_text());
-        case Task::version: return print(fmt::format("qpscope-capture {}\n", QPSCOPE_VERSION));
+        case Task::version: return print(fmt::format("qpscope-capture {}\n", qps::version_text()));
         case Task::record: break;
     }
     return record(*order);

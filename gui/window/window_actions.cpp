@@ -396,7 +396,7 @@ void MainWindow::showKeys() {
 void MainWindow::showAbout() {
     QMessageBox::about(this, tr("About qpscope"),
                        tr("<b>qpscope %1</b><p>RDMA packet analyser and live protocol peer</p><p>Apache License 2.0</p>")
-                           .arg(QStringLiteral(QPSCOPE_VERSION)));
+                           .arg(QCoreApplication::applicationVersion()));
 }
 
 }  // namespace qps::gui

@@ -15,6 +15,7 @@ rm -rf "${out:?}/tree"
 mkdir "$out/tree"
 if git -C "$root" rev-parse >/dev/null 2>&1; then git -C "$root" ls-files -z | (cd "$root" && tar --null -T - -cf -) | tar -C "$out/tree" -xf -
 else (cd "$root" && tar --exclude=./build -cf - .) | tar -C "$out/tree" -xf -; fi
+"$root/packaging/version/commit.sh" --record "$out/tree"
 cp -r "$out/tree/packaging/deb/debian" "$out/tree/debian"
 version=$(sed -n '1s/^qpscope (\(.*\)) .*/\1/p' "$out/tree/debian/changelog")
 [[ $version == "$(sed -n 's/^project(qpscope VERSION \([0-9.]*\).*/\1/p' "$root/CMakeLists.txt")" ]] || { echo "build.sh: debian/changelog has version $version, CMakeLists.txt another one" >&2; exit 1; }

@@ -3,14 +3,7 @@
 fail() { echo "FAILED: $*"; exit 1; }
 cd "$SOURCE"
 version=$(sed -n 's/^project(qpscope VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
-[[ $("$QPSCOPE" --version) == "qpscope $version" ]] || fail "the program has another version"
-# What a build needs stands in packages.sh; Debian's list must have all of it, and the container too.
-. packaging/packages.sh
-while read -r purpose package _; do
-    [[ $purpose == build || $purpose == window || $purpose == agent ]] && [[ $package == *-dev ]] || continue
-    grep -qw -- "$package" packaging/deb/debian/control || fail "debian/control lacks $package"
-    [[ $purpose == window ]] || grep -qw -- "$package" packaging/container/Containerfile || fail "the Containerfile lacks $package"
-done <<<"$qpscope_packages"
+[[ $("$QPSCOPE" --version) == "qpscope $version"?( \(*\)) ]] || fail "the program has another version"
 for script in packaging/deb/debian/*.{postinst,postrm,config}; do sh -n "$script" || fail "$script"; done
 bash -n packaging/deb/build.sh
 if command -v rpmspec >/dev/null; then rpmspec -P packaging/rpm/qpscope.spec >/dev/null || fail "rpmspec"; fi
