@@ -102,7 +102,7 @@ part_interop() {
     [[ $interop == all ]] || options=(--quick)
     tests/lab/interop --can || { code=$?; [[ $code == 77 ]]; return; }
     need_packages interop || { echo "SKIPPED: interoperability: its packages cannot be had"; return 0; }
-    if [[ -z ${QPSCOPE:-} ]]; then need_packages build window test && build_preset test 10 qpscope || return 1; fi
+    if [[ -z ${QPSCOPE:-} ]]; then need_packages build window test && build_preset test 10 qpscope qpscope-live || return 1; fi
     echo "== interoperability, $interop cases" >&2
     tests/lab/interop "${options[@]}" || { code=$?; [[ $code == 77 ]] || return 1; }
     [[ -z ${QPSCOPE:-} ]] || return 0
@@ -120,7 +120,7 @@ part_interop() {
 # A million packets in four parts, beside the samples.
 part_cluster() {
     local code=0
-    need_packages build window test cluster && build_preset test 10 qpscope bench_generate || return 1
+    need_packages build window test cluster && build_preset test 10 qpscope qpscope-live bench_generate || return 1
     tests/cluster/run build/release/bin/qpscope captures build/release/bin/bench_generate || { code=$?; [[ $code == 77 ]]; }
 }
 part_packages() {

@@ -10,8 +10,3 @@ set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
 set(PKG_CONFIG_ARGN --static)  # with the libraries that a library needs
 # Warnings are of functions of glibc that load its libraries when they are called: SQLite would load extensions, were it asked to.
 string(APPEND CMAKE_EXE_LINKER_FLAGS " -static -no-pie -Wl,--gc-sections,--fatal-warnings,--wrap=dlopen")
-
-# In place of what glibc and libcrypto would drag in.
-function(qpscope_static target)
-  target_sources(${target} PRIVATE ${PROJECT_SOURCE_DIR}/packaging/static/names.cpp ${PROJECT_SOURCE_DIR}/packaging/static/crypto.cpp)
-endfunction()

@@ -1,4 +1,5 @@
 #include <transport-replay/analysis/lane_report.hpp>
+#include <transport-replay/model/stable_order.hpp>
 #include <transport-replay/ulp/operation_sums.hpp>
 
 #include <algorithm>
@@ -45,7 +46,7 @@ void put_attempts_behind(LaneReport& lane, std::uint32_t before) {
 void put_attempts_in_order(LaneReport& report) {
     std::vector<CmAttempt>& attempts = report.cm.attempts;
     if (std::ranges::is_sorted(attempts, {}, &CmAttempt::first_frame)) return;
-    std::ranges::stable_sort(attempts, {}, &CmAttempt::first_frame);
+    order_stably(attempts, &CmAttempt::first_frame);
     std::vector<std::uint32_t> numbers(attempts.size());
     for (std::uint32_t i = 0; i < attempts.size(); ++i) numbers[std::exchange(attempts[i].uid, i)] = i;
     rename_attempts(report, [&](std::uint32_t uid) { return numbers[uid]; });
@@ -121,26 +122,24 @@ void for_each_connection(Report& report, Visit visit) {
 // Lists have an order that is the capture's, not that in which things came to an end.
 void put_in_order(LaneReport& report) {
     put_attempts_in_order(report);
-    std::ranges::stable_sort(report.cm.joins, {}, &MulticastJoin::frame);
-    std::ranges::stable_sort(report.cm.refusals, {}, &CmRefusal::frame);
-    if (!std::ranges::is_sorted(report.tracked.connections, {}, &Connection::uid))  // they are large, and one lane has them in order
-        std::ranges::stable_sort(report.tracked.connections, {}, &Connection::uid);
-    std::ranges::stable_sort(report.tracked.recoveries, {},
-                             [](const Recovery& r) { return std::tuple(r.time.begin(), r.connection, r.requester, r.psn.value()); });
-    std::ranges::stable_sort(report.tracked.fatalities, {}, [](const Fatality& one) { return std::tuple(one.frame, one.connection); });
-    std::ranges::stable_sort(report.congestion.flows, {}, &FlowCongestion::flow);
-    std::ranges::stable_sort(report.congestion.pairs, {}, [](const PairCongestion& pair) { return std::tie(pair.source, pair.destination); });
-    std::ranges::stable_sort(report.congestion.notifications, {}, &CnpStream::flow);
-    std::ranges::stable_sort(report.congestion.rates, {}, [](const RateControl& one) { return std::pair(one.connection, one.from); });
-    std::ranges::stable_sort(report.ulp.conversations, {}, &UlpConversation::connection);
-    std::ranges::stable_sort(report.ulp.failures, {}, [](const OperationFailures& one) { return std::tuple(one.frames.front(), one.connection); });
-    std::ranges::stable_sort(report.ulp.unanswered, {}, [](const UlpOperation& one) { return std::tuple(one.asked_frame, one.connection); });
-    std::ranges::stable_sort(report.ulp.refused, {}, [](const RefusedAccess& one) { return std::tuple(one.nak, one.connection); });
-    std::ranges::stable_sort(report.ulp.events, {}, [](const UlpEvent& one) {
+    order_stably(report.cm.joins, &MulticastJoin::frame);
+    order_stably(report.cm.refusals, &CmRefusal::frame);
+    order_stably(report.tracked.connections, &Connection::uid);
+    order_stably(report.tracked.recoveries, [](const Recovery& r) { return std::tuple(r.time.begin(), r.connection, r.requester, r.psn.value()); });
+    order_stably(report.tracked.fatalities, [](const Fatality& one) { return std::tuple(one.frame, one.connection); });
+    order_stably(report.congestion.flows, &FlowCongestion::flow);
+    order_stably(report.congestion.pairs, [](const PairCongestion& pair) { return std::tie(pair.source, pair.destination); });
+    order_stably(report.congestion.notifications, &CnpStream::flow);
+    order_stably(report.congestion.rates, [](const RateControl& one) { return std::pair(one.connection, one.from); });
+    order_stably(report.ulp.conversations, &UlpConversation::connection);
+    order_stably(report.ulp.failures, [](const OperationFailures& one) { return std::tuple(one.frames.front(), one.connection); });
+    order_stably(report.ulp.unanswered, [](const UlpOperation& one) { return std::tuple(one.asked_frame, one.connection); });
+    order_stably(report.ulp.refused, [](const RefusedAccess& one) { return std::tuple(one.nak, one.connection); });
+    order_stably(report.ulp.events, [](const UlpEvent& one) {
         return std::tuple(one.frame, one.connection.value_or(ConnectionId{}), one.cm_attempt.value_or(0));
     });
-    std::ranges::stable_sort(report.iwarp.conversations, {}, &IwarpConversation::connection);
-    std::ranges::stable_sort(report.uet.conversations, {}, &UetConversation::connection);
+    order_stably(report.iwarp.conversations, &IwarpConversation::connection);
+    order_stably(report.uet.conversations, &UetConversation::connection);
     merge(report.ulp.sums, {});
 }
 

@@ -2,6 +2,7 @@
 #include <transport-replay/analysis/lane.hpp>
 #include <transport-replay/analysis/part_report.hpp>
 #include <transport-replay/analysis/sharded_analysis.hpp>
+#include <transport-replay/model/stable_order.hpp>
 #include <transport-replay/model/timeline.hpp>
 
 #include <algorithm>
@@ -64,6 +65,7 @@ struct ShardedState {
     // A lane, and who it tells of what while it follows a batch.
     struct Member {
         explicit Member(const AnalysisSettings& settings) : lane(settings) {}
+        explicit Member(const Lane& of) : lane(of) {}
         Lane lane;
         std::vector<std::uint32_t> places;   // of the batch that it follows
         std::vector<std::uint32_t> numbers;  // of its connections, among all
@@ -83,7 +85,7 @@ struct ShardedState {
     bool records = false;
     CaptureGate gate;
     RepetitionWindow window;  // of gates that look everything up in it
-    LinkWatch links;
+    std::unique_ptr<LinkWatch> links;
     std::vector<std::unique_ptr<Member>> members;
     std::vector<LaneEvents*> hears;  // by lane: what is being followed
     std::vector<std::uint32_t> here;  // the place of the packet
@@ -95,7 +97,7 @@ struct ShardedState {
 };
 
 ShardedState::ShardedState(AnalysisSettings given, std::size_t count, bool with_records, bool part, std::vector<LaneListener> listening)
-    : settings(std::move(given)), listeners(std::move(listening)), records(with_records), gate(settings), hears(count), here(count), is_part(part) {
+    : settings(std::move(given)), listeners(std::move(listening)), records(with_records), gate(settings), links(std::make_unique<LinkWatch>()), hears(count), here(count), is_part(part) {
     listeners.resize(count);
     for (std::size_t lane = 0; lane < count; ++lane) members.push_back(std::make_unique<Member>(of_lane(lane)));
 }
@@ -186,7 +188,7 @@ void ShardedAnalysis::follow(ShardedBatch& batch, std::size_t number, std::size_
     for (std::uint32_t i = 0; i < batch.used_; ++i) {
         if (batch.hosts_[i] == number) member.places.push_back(i);
         if (batch.receiver_[i] == number && batch.sights_[i].handling == Handling::follow) lane.receive(batch.all_[i], batch.first_ + i);
-        if (number == 0 && state.links.wants(batch.all_[i])) state.links.follow(batch.all_[i], batch.sights_[i]);
+        if (number == 0 && state.links->wants(batch.all_[i])) state.links->follow(batch.all_[i], batch.sights_[i]);
     }
     const std::size_t count = member.places.size();
     if (count != 0) member.places.insert(member.places.end(), kStages * kAhead, member.places.back());  // none is far ahead of the last
@@ -221,9 +223,10 @@ void ShardedState::tell(LaneEvents& events, const LaneListener& listener, std::s
 }
 
 void ShardedState::copy_lane(std::size_t lane, ShardedState& copy) const {
-    copy.members[lane]->lane = members[lane]->lane;
+    // Constructed, never assigned: that would be as much code again for each tracker.
+    copy.members[lane] = std::make_unique<Member>(members[lane]->lane);
     copy.members[lane]->lane.listen({});
-    if (lane == 0) copy.links = links;
+    if (lane == 0) copy.links = std::make_unique<LinkWatch>(*links);
 }
 
 // Connections of all lanes have numbers in the order in which they began.
@@ -322,11 +325,11 @@ PartReport ShardedState::finish(const Drops& drops, bool tells) {
             all.operations.push_back(std::move(ended));
         }
     }
-    std::ranges::stable_sort(all.messages, {}, [](const auto& ended) { return ended.what.connection; });
-    std::ranges::stable_sort(all.operations, {}, [](const auto& ended) { return ended.what.connection; });
+    order_stably(all.messages, [](const auto& ended) { return ended.what.connection; });
+    order_stably(all.operations, [](const auto& ended) { return ended.what.connection; });
     for (const auto& ended : all.messages) settings.message(ended.what.connection, ended.what.requester, ended.what.message);
     for (const auto& ended : all.operations) settings.operation(ended.what);
-    LinkReport of_links = links.finish(report);
+    LinkReport of_links = links->finish(report);
     return {std::move(report), std::move(of_links), merge(std::move(reports)), std::move(first_packets)};
 }
 

@@ -1,6 +1,7 @@
 #include <dissect/headers/internet.hpp>
 #include <dissect/types.hpp>
 #include <transport-replay/iwarp/iwarp_connection.hpp>
+#include <transport-replay/ulp/ulp_tracker.hpp>
 
 #include <algorithm>
 #include <utility>

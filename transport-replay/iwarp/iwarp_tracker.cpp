@@ -1,4 +1,5 @@
 #include <transport-replay/iwarp/iwarp_tracker.hpp>
+#include <transport-replay/ulp/ulp_tracker.hpp>
 
 #include <algorithm>
 #include <utility>

@@ -1,6 +1,7 @@
 #include <dissect/types.hpp>
 #include <dissect/ulp/iwarp.hpp>
 #include <transport-replay/iwarp/rdmap_messages.hpp>
+#include <transport-replay/ulp/ulp_tracker.hpp>
 
 #include <algorithm>
 #include <utility>

@@ -7,12 +7,20 @@
 
 #include <transport-replay/iwarp/ddp_segment.hpp>
 #include <transport-replay/iwarp/fpdu_framer.hpp>
+#include <transport-replay/model/byte_share.hpp>
 #include <transport-replay/model/iwarp_report.hpp>
-#include <transport-replay/ulp/ulp_tracker.hpp>
+#include <transport-replay/model/packet_record.hpp>
+#include <transport-replay/ulp/operation_sink.hpp>
 
+#include <array>
+#include <cstdint>
 #include <deque>
+#include <optional>
 
 namespace qps::transport {
+
+class Tracker;
+class UlpTracker;
 
 // Whom messages are told to.
 struct IwarpListeners {

@@ -1,8 +1,9 @@
 #include <transport-replay/analysis/analysis_settings.hpp>
 #include <transport-replay/analysis/conclusion.hpp>
 #include <transport-replay/collectives/nccl_log.hpp>
+#include <transport-replay/model/stable_order.hpp>
 #include <transport-replay/model/timeline.hpp>
-#include <transport-replay/parts/each_member.hpp>
+#include <transport-replay/parts/archived_type.hpp>
 #include <transport-replay/parts/host_clocks.hpp>
 #include <transport-replay/parts/joined_hosts.hpp>
 #include <transport-replay/parts/loss_between.hpp>
@@ -256,10 +257,10 @@ LinkReport join_links(std::span<CapturePart> captures) {
         std::ranges::move(capture.report.links.credits.starved, std::back_inserter(all.credits.starved));
         all.credits.left_out += capture.report.links.credits.left_out;
     }
-    std::ranges::stable_sort(all.pauses.pauses, {}, [](const PauseSummary& one) { return std::tuple(one.interface, one.priority, one.sender); });
-    std::ranges::stable_sort(all.pauses.periods, {}, &PausePeriod::frame);
+    order_stably(all.pauses.pauses, [](const PauseSummary& one) { return std::tuple(one.interface, one.priority, one.sender); });
+    order_stably(all.pauses.periods, &PausePeriod::frame);
     keep_most(all.beside);
-    std::ranges::stable_sort(all.bridging.links, {}, [](const BridgingLink& link) { return link.ends.empty() ? link.last : link.ends[0].first; });
+    order_stably(all.bridging.links, [](const BridgingLink& link) { return link.ends.empty() ? link.last : link.ends[0].first; });
     return all;
 }
 

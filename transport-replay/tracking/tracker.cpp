@@ -1,5 +1,6 @@
 #include <dissect/headers/infiniband.hpp>
 #include <dissect/types.hpp>
+#include <transport-replay/model/stable_order.hpp>
 #include <transport-replay/tracking/tracker.hpp>
 
 #include <algorithm>
@@ -538,8 +539,7 @@ Tracked Tracker::finish(const std::function<void()>& drain) {
         const Way* way = known ? &connection->way(recovery.requester) : nullptr;
         recovery.cause = settled(recovery.cause, way == nullptr || way->reorders(), way == nullptr ? 0 : way->incidents->ordering->alone);
     }
-    const auto order = [](const Recovery& r) { return std::tuple(r.time.begin(), r.connection, r.requester, r.psn.value()); };
-    std::ranges::stable_sort(tracked_.recoveries, {}, order);
+    order_stably(tracked_.recoveries, [](const Recovery& r) { return std::tuple(r.time.begin(), r.connection, r.requester, r.psn.value()); });
     return std::move(tracked_);
 }
 

@@ -14,14 +14,16 @@ namespace {
 
 // Which checks of the format look at packets, by what these are: bits of Passive.
 using Looks = std::array<std::uint64_t, kTraitSets>;
+// A function that is no constant expression: the compiler would evaluate the whole table, at ten seconds for this source.
+Looks made_looks() {
+    Looks all{};
+    for (std::size_t traits = 0; traits < all.size(); ++traits)
+        for (const FormatRow& row : kFormatRows)
+            if (looks(row, static_cast<std::uint16_t>(traits))) all[traits] |= bit(row.check);
+    return all;
+}
 const Looks& looks_by_traits() {
-    static const Looks kAll = [] {
-        Looks all{};
-        for (std::size_t traits = 0; traits < all.size(); ++traits)
-            for (const FormatRow& row : kFormatRows)
-                if (looks(row, static_cast<std::uint16_t>(traits))) all[traits] |= bit(row.check);
-        return all;
-    }();
+    static const Looks kAll = made_looks();
     return kAll;
 }
 
