@@ -67,6 +67,9 @@ cluster  slurm-wlm        the scheduler that captures are shared out by
 cluster  munge            how its daemons know each other
 cluster  iproute2         the namespace that it is in
 packages  debootstrap     an empty Debian to build packages in
+static  debootstrap       an empty Debian to build the static files in
+static  qemu-user-static  runs that of the other architecture
+static  iproute2          the veth between two of them
 bench  tshark              the rival that we measure ourselves against
 bench  zstd                makes a compressed capture to measure
 '
