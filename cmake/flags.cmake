@@ -44,8 +44,10 @@ endif()
 
 find_program(CCACHE ccache)
 if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # What includes a precompiled header would else be compiled anew each time; no header of ours tells the time.
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
+  # What includes a precompiled header would else be compiled anew each time; no header of ours tells the time. Another checkout hits what
+  # this one compiled: paths below the root are taken relative to it, and what is compiled does not know its folder (see above).
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
+      ${CCACHE})
 endif()
 
 # How hard a release build works on a target, instead of the preset's -O2. Measured with bench.sh: -O3 over the packet path is as
