@@ -16,7 +16,9 @@ if [[ ${1:-} == --gui ]]; then
     exec "$here/build/release/bin/qpscope-gui" "$@"
 fi
 need_packages build </dev/null || exit 125
-build_preset release 4 qpscope || exit 125
+targets=(qpscope)
+case ${1:-} in peer | pingpong | replay | send | conform) targets+=(qpscope-live) ;; esac  # what qpscope executes for these
+build_preset release 4 "${targets[@]}" || exit 125
 if [[ $# -eq 0 ]]; then
     cd "$here"
     mapfile -d '' captures < <(find captures -type f -regextype posix-extended -regex '.*\.pcap(ng)?(\.gz|\.zst)?' -print0 | sort -z)

@@ -13,6 +13,7 @@
 #                       each kind; skipped, with a word, where there is no root
 #   ./test.sh --cluster packaging/slurm/qpscope-array on a Slurm cluster of one node, in a namespace; root
 #   ./test.sh --packages Debian packages, from source to purge, in an empty Debian 12; root, a quarter of an hour
+#   ./test.sh --static  the static files of both architectures, from source to two ends on a veth, with nothing else in their root; root, an hour
 #   ./test.sh --all     all of these
 #
 # Options may be combined. Every part runs even if one before it failed; the exit code is 0 only if all passed.
@@ -101,7 +102,7 @@ part_interop() {
     [[ $interop == all ]] || options=(--quick)
     tests/lab/interop --can || { code=$?; [[ $code == 77 ]]; return; }
     need_packages interop || { echo "SKIPPED: interoperability: its packages cannot be had"; return 0; }
-    if [[ -z ${QPSCOPE:-} ]]; then need_packages build window test && build_preset test 10 qpscope || return 1; fi
+    if [[ -z ${QPSCOPE:-} ]]; then need_packages build window test && build_preset test 10 qpscope qpscope-live || return 1; fi
     echo "== interoperability, $interop cases" >&2
     tests/lab/interop "${options[@]}" || { code=$?; [[ $code == 77 ]] || return 1; }
     [[ -z ${QPSCOPE:-} ]] || return 0
@@ -119,13 +120,18 @@ part_interop() {
 # A million packets in four parts, beside the samples.
 part_cluster() {
     local code=0
-    need_packages build window test cluster && build_preset test 10 qpscope bench_generate || return 1
+    need_packages build window test cluster && build_preset test 10 qpscope qpscope-live bench_generate || return 1
     tests/cluster/run build/release/bin/qpscope captures build/release/bin/bench_generate || { code=$?; [[ $code == 77 ]]; }
 }
 part_packages() {
     local code=0
     need_packages packages || return 1
     tests/packages/run || { code=$?; [[ $code == 77 ]]; }
+}
+part_static() {
+    local code=0
+    need_packages build window test static && build_preset test 10 qpscope || return 1
+    tests/static/run || { code=$?; [[ $code == 77 ]]; }
 }
 
 parts=()
@@ -137,7 +143,7 @@ afl=30m
 fast=30m
 for option in "$@"; do
     case $option in
-        --asan | --tsan | --clang | --tidy | --fuzz | --interop | --cluster | --packages) parts+=("${option#--}") ;;
+        --asan | --tsan | --clang | --tidy | --fuzz | --interop | --cluster | --packages | --static) parts+=("${option#--}") ;;
         --fuzz=*) parts+=(fuzz); fuzz=${option#*=} ;;
         --fuzz-fast) parts+=(fast) ;;
         --fuzz-fast=*) parts+=(fast); fast=${option#*=} ;;
@@ -146,7 +152,7 @@ for option in "$@"; do
         --asan=core) parts+=(asan); asan=core ;;
         --tidy=all) parts+=(tidy); tidy=all ;;
         --interop=quick) parts+=(interop); interop=quick ;;
-        --all) parts=(tidy fuzz clang asan tsan interop cluster packages all); tidy=all asan=all ;;
+        --all) parts=(tidy fuzz clang asan tsan interop cluster packages static all); tidy=all asan=all ;;
         --help | -h) sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "${BASH_SOURCE[0]}"; exit 0 ;;
         *) echo "test.sh: unknown option $option; see ./test.sh --help" >&2; exit 2 ;;
     esac

@@ -1,14 +1,13 @@
 // `analyze`: what happened in a capture, and what was wrong with it; with --part, what a part of it found.
+#include <cli/analyzing.hpp>
+#include <cli/command.hpp>
+#include <cli/decoding.hpp>
+#include <cli/message.hpp>
+#include <cli/parts.hpp>
+#include <cli/report.hpp>
+#include <cli/shown.hpp>
+#include <cli/tone.hpp>
 #include <transport-replay/report/json.hpp>
-
-#include "analyzing.hpp"
-#include "command.hpp"
-#include "decoding.hpp"
-#include "message.hpp"
-#include "parts.hpp"
-#include "report.hpp"
-#include "shown.hpp"
-#include "tone.hpp"
 
 namespace qps::cli {
 

@@ -1,6 +1,10 @@
 // The way every command goes that reconstructs: decode side by side, analyse in order.
-#include "analyzing.hpp"
-
+#include <cli/analyzing.hpp>
+#include <cli/decoding.hpp>
+#include <cli/decoding_as.hpp>
+#include <cli/filter_sets.hpp>
+#include <cli/message.hpp>
+#include <cli/pace.hpp>
 #include <transport-replay/analysis/part_report.hpp>
 #include <transport-replay/analysis/sharded_analysis.hpp>
 #include <transport-replay/model/timeline.hpp>
@@ -12,15 +16,10 @@
 #include <cstdio>
 #include <expected>
 #include <fstream>
-#include <utility>
 #include <optional>
+#include <utility>
 #include <vector>
 
-#include "decoding.hpp"
-#include "filter_sets.hpp"
-#include "decoding_as.hpp"
-#include "message.hpp"
-#include "pace.hpp"
 #include <fmt/format.h>
 
 namespace qps::cli {

@@ -2,6 +2,10 @@
 // side by side and analysed in order. The result does not depend on the number of threads.
 #pragma once
 
+#include <cli/exit_code.hpp>
+#include <cli/input.hpp>
+#include <cli/options.hpp>
+#include <cli/output.hpp>
 #include <dissect/filter/filter.hpp>
 #include <transport-replay/analysis/analysis.hpp>
 #include <transport-replay/model/timeline.hpp>
@@ -11,11 +15,6 @@
 #include <span>
 #include <string_view>
 #include <vector>
-
-#include "exit_code.hpp"
-#include "input.hpp"
-#include "options.hpp"
-#include "output.hpp"
 
 namespace qps::transport {
 struct LaneListener;

@@ -1,9 +1,14 @@
 // `annotate`: the capture once more, with what happened to its packets as comments that Wireshark shows and filters, the names of
 // hosts, and the findings as the comment of the section. It is analysed, and read once more for the packets, which stay as they were.
+#include <cli/analyzing.hpp>
+#include <cli/command.hpp>
+#include <cli/decoding.hpp>
+#include <cli/decoding_as.hpp>
+#include <cli/message.hpp>
+#include <cli/packet_copies.hpp>
+#include <dissect/capture/writer.hpp>
 #include <transport-replay/evidence/host_names.hpp>
 #include <transport-replay/evidence/packet_notes.hpp>
-
-#include <dissect/capture/writer.hpp>
 
 #include <algorithm>
 #include <fstream>
@@ -12,12 +17,6 @@
 #include <string>
 #include <vector>
 
-#include "analyzing.hpp"
-#include "command.hpp"
-#include "decoding.hpp"
-#include "decoding_as.hpp"
-#include "message.hpp"
-#include "packet_copies.hpp"
 #include <fmt/format.h>
 
 namespace qps::cli {

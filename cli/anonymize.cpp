@@ -1,9 +1,14 @@
 // `anonymize`: the capture once more, with other addresses, keys and names and without payload, so that it may be given away.
+#include <cli/analyzing.hpp>
+#include <cli/command.hpp>
+#include <cli/decoding.hpp>
+#include <cli/decoding_as.hpp>
+#include <cli/message.hpp>
+#include <cli/options/anonymize_options.hpp>
+#include <cli/packet_copies.hpp>
 #include <dissect/parse_value.hpp>
 #include <transport-replay/evidence/anonymizer.hpp>
 #include <transport-replay/evidence/pseudonym_map.hpp>
-
-#include <CLI/CLI.hpp>
 
 #include <array>
 #include <cmath>
@@ -13,13 +18,6 @@
 #include <string>
 #include <vector>
 
-#include "analyzing.hpp"
-#include "anonymize_options.hpp"
-#include "command.hpp"
-#include "decoding.hpp"
-#include "decoding_as.hpp"
-#include "message.hpp"
-#include "packet_copies.hpp"
 #include <fmt/format.h>
 
 namespace qps::cli {
@@ -38,29 +36,6 @@ Pseudonyms::Key drawn_key() {
     std::random_device device;  // /dev/urandom or the processor
     for (std::size_t i = 0; i < key.size(); i += sizeof(unsigned)) write_bits(key, i * 8, 32, device());
     return key;
-}
-
-// "64 hexadecimal digits"; nothing where it is none.
-std::optional<Pseudonyms::Key> read_key(std::string_view text) {
-    Pseudonyms::Key key{};
-    if (text.size() != 2 * key.size()) return std::nullopt;
-    for (std::size_t i = 0; i < key.size(); ++i) {
-        const auto high = hex_digit(text[2 * i]), low = hex_digit(text[2 * i + 1]);
-        if (!high || !low) return std::nullopt;
-        key[i] = static_cast<std::byte>(*high << 4 | *low);
-    }
-    return key;
-}
-
-// "-86400", "3600.5": seconds.
-std::optional<Duration> read_shift(std::string_view text) {
-    const bool back = text.starts_with('-');
-    if (back) text.remove_prefix(1);
-    constexpr double kMost = 4e9;  // seconds: more than a century
-    const auto seconds = parse_real(text);
-    if (!seconds || !seconds->second.empty() || seconds->first > kMost) return std::nullopt;
-    const Duration shift{std::llround(seconds->first * 1e9)};
-    return back ? -shift : shift;
 }
 
 // The second reading: every packet anew.
@@ -91,38 +66,6 @@ private:
 };
 
 }  // namespace
-
-void add_anonymize_options(CLI::App& app, AnonymizeOptions& options) {
-    app.add_option_function<std::string>(
-           "--key",
-           [&options](const std::string& text) {
-               options.key = read_key(text);
-               if (!options.key) throw CLI::ValidationError("invalid key: expected 64 hexadecimal digits");
-           },
-           "Choose pseudonyms by this key of 64 hexadecimal digits: the same in several captures (default: drawn)")
-        ->type_name("HEX");
-    app.add_flag("--keep-vendor", options.keep_vendor, "Keep the vendor's half of MAC addresses");
-    app.add_option_function<std::string>(
-           "--payload",
-           [&options](const std::string& text) {
-               if (text == "zero") options.payload = PayloadMode::zero;
-               else if (text == "cut") options.payload = PayloadMode::cut;
-               else if (text == "keep") options.payload = PayloadMode::keep;
-               else throw CLI::ValidationError(fmt::format("invalid --payload '{}': expected one of zero, cut, keep", text));
-           },
-           "What becomes of payload: zero, cut or keep (default: zero); with keep, names inside of it are given away")
-        ->type_name("WORD");
-    app.add_option("--map", options.map, "Write key, originals and pseudonyms to FILE as JSON, for the owner")->type_name("FILE");
-    app.add_option_function<std::string>(
-           "--shift-time",
-           [&options](const std::string& text) {
-               const auto shift = read_shift(text);
-               if (!shift) throw CLI::ValidationError(fmt::format("invalid --shift-time '{}': expected seconds, such as -86400", text));
-               options.shift = *shift;
-           },
-           "Add so many seconds to every time")
-        ->type_name("SECONDS");
-}
 
 ExitCode run_anonymize(const Options& asked) {
     if (asked.capture.empty()) {

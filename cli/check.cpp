@@ -1,4 +1,8 @@
 // `check`: every rule that a capture alone can decide, with its verdict.
+#include <cli/checking.hpp>
+#include <cli/command.hpp>
+#include <cli/decoding.hpp>
+#include <cli/message.hpp>
 #include <dissect/types.hpp>
 #include <transport-replay/model/memory_amount.hpp>
 
@@ -6,10 +10,6 @@
 #include <cstdio>
 #include <vector>
 
-#include "checking.hpp"
-#include "command.hpp"
-#include "decoding.hpp"
-#include "message.hpp"
 #include <fmt/format.h>
 
 namespace qps::cli {

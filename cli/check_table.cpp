@@ -1,13 +1,12 @@
-#include "check_table.hpp"
-
+#include <cli/check_table.hpp>
+#include <cli/tone.hpp>
+#include <cli/wrapped.hpp>
 #include <transport-replay/checks/report/counts.hpp>
 #include <transport-replay/report/figures.hpp>
 
 #include <algorithm>
 #include <array>
 
-#include "tone.hpp"
-#include "wrapped.hpp"
 #include <fmt/format.h>
 
 namespace qps::cli {

@@ -1,11 +1,10 @@
-#include "checking.hpp"
-
+#include <cli/checking.hpp>
+#include <cli/message.hpp>
+#include <cli/report.hpp>
 #include <transport-replay/report/figures.hpp>
 
 #include <algorithm>
 
-#include "message.hpp"
-#include "report.hpp"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

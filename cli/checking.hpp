@@ -1,10 +1,9 @@
 // The passive suite beside the analysis of a command: what it must hear of the packets, and what it says at the end.
 #pragma once
 
+#include <cli/analyzing.hpp>
+#include <cli/verdicts.hpp>
 #include <transport-replay/analysis/lane_suites.hpp>
-
-#include "analyzing.hpp"
-#include "verdicts.hpp"
 
 namespace qps::cli {
 

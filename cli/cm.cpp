@@ -1,16 +1,15 @@
 // `cm`: how connections were set up and taken down: a ladder of messages for each attempt.
+#include <cli/analyzing.hpp>
+#include <cli/cm_text.hpp>
+#include <cli/command.hpp>
+#include <cli/decoding.hpp>
+#include <cli/report.hpp>
+#include <cli/sheet.hpp>
+#include <cli/shown.hpp>
+#include <cli/tone.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/cm.hpp>
 #include <transport-replay/report/json.hpp>
-
-#include "analyzing.hpp"
-#include "cm_text.hpp"
-#include "command.hpp"
-#include "decoding.hpp"
-#include "report.hpp"
-#include "sheet.hpp"
-#include "shown.hpp"
-#include "tone.hpp"
 
 namespace qps::cli {
 

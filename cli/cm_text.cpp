@@ -1,14 +1,13 @@
 // Connection attempts on a terminal.
-#include "cm_text.hpp"
-
+#include <cli/cm_text.hpp>
+#include <cli/tone.hpp>
+#include <cli/wrapped.hpp>
 #include <dissect/types.hpp>
 #include <transport-replay/report/cm.hpp>
 #include <transport-replay/report/figures.hpp>
 
 #include <utility>
 
-#include "tone.hpp"
-#include "wrapped.hpp"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -1,6 +1,5 @@
-#include "columns.hpp"
-#include "message.hpp"
-
+#include <cli/columns.hpp>
+#include <cli/message.hpp>
 #include <dissect/json_writer.hpp>
 #include <dissect/notation.hpp>
 #include <dissect/render_value.hpp>

@@ -1,6 +1,7 @@
 // The columns of `packets`: fields by name, and the few texts that are made of more than one field.
 #pragma once
 
+#include <cli/options.hpp>
 #include <dissect/filter/filter.hpp>
 #include <dissect/packet.hpp>
 
@@ -8,8 +9,6 @@
 #include <string>
 #include <variant>
 #include <vector>
-
-#include "options.hpp"
 
 namespace qps::cli {
 

@@ -1,10 +1,8 @@
-// The sub-commands: one function each, from options to an exit code. main.cpp has the table of them.
+// The sub-commands that read captures, and doctor: one function each, from options to an exit code.
 #pragma once
 
-#include <string>
-
-#include "exit_code.hpp"
-#include "options.hpp"
+#include <cli/exit_code.hpp>
+#include <cli/options.hpp>
 
 namespace qps::cli {
 
@@ -23,21 +21,11 @@ namespace qps::cli {
 [[nodiscard]] ExitCode run_info(const Options& options);
 [[nodiscard]] ExitCode run_packets(const Options& options);
 [[nodiscard]] ExitCode run_show(const Options& options);
-[[nodiscard]] ExitCode run_replay(const Options& options);
 [[nodiscard]] ExitCode run_report(const Options& asked);
-[[nodiscard]] ExitCode run_replay_conversation(const Options& options);  // replay --as
 [[nodiscard]] ExitCode run_annotate(const Options& options);
 [[nodiscard]] ExitCode run_anonymize(const Options& asked);
 [[nodiscard]] ExitCode run_doctor(const Options& options);
 [[nodiscard]] ExitCode run_extract(const Options& options);
 [[nodiscard]] ExitCode run_fields(const Options& options);
-[[nodiscard]] ExitCode run_peer(const Options& options);
-[[nodiscard]] ExitCode run_pingpong(const Options& options);
-[[nodiscard]] ExitCode run_send(const Options& given);
-[[nodiscard]] ExitCode run_conform(const Options& options);
-[[nodiscard]] ExitCode write_script_of(const Options& given);  // conform --script-of
-
-// The programs of `peer`, a line each.
-[[nodiscard]] std::string program_list();
 
 }  // namespace qps::cli

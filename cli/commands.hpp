@@ -1,10 +1,11 @@
 // THE table of sub-commands: what each is called, is for and takes. Help, completion and the documents derive from it.
 #pragma once
 
+#include <cli/exit_code.hpp>
+
+#include <array>
 #include <span>
 #include <string_view>
-
-#include "exit_code.hpp"
 
 namespace qps::cli {
 
@@ -44,6 +45,29 @@ struct Takes {
     bool sandbox = false;  // only reads captures, so it gives up all else (held_inputs.hpp)
 };
 
+// What one wants of a command: the headings of --help.
+inline constexpr std::string_view kAnalyse = "Analyse a capture";
+inline constexpr std::string_view kLookAt = "Inspect packets";
+inline constexpr std::string_view kHandOn = "Share a capture";
+inline constexpr std::string_view kOnAWire = "Live traffic";
+
+// What --help lists.
+struct CommandName {
+    std::string_view name;
+    std::string_view group;
+    std::string_view summary;
+};
+
+// Those that speak on a wire. They are of another program, qpscope-live, which qpscope executes for them, so that what reads captures of
+// strangers has no code that sends, and is built without it.
+inline constexpr std::array kWireCommands{
+    CommandName{"peer", kOnAWire, "Run a live endpoint: serve or call rping, perftest and others"},
+    CommandName{"pingpong", kOnAWire, "Measure round-trip times of a live peer and their CPU cost, beside TCP and UDP"},
+    CommandName{"replay", kOnAWire, "Send a capture's frames, or play one end of a recorded connection against a live peer"},
+    CommandName{"send", kOnAWire, "Send single packets, written as lines or changed from a capture, and show what comes back"},
+    CommandName{"conform", kOnAWire, "Test a device for conformance with the suite or with scripts"},
+};
+
 struct Command {
     std::string_view name;
     std::string_view group;
@@ -53,6 +77,7 @@ struct Command {
     ExitCode (*run)(const Options&);
 };
 
+// Those that read captures, and doctor.
 [[nodiscard]] std::span<const Command> commands();
 
 // The command for a line that names files only.

@@ -1,4 +1,10 @@
 // `connections`: a row each; with --match those that a line of a log may be about.
+#include <cli/analyzing.hpp>
+#include <cli/command.hpp>
+#include <cli/decoding.hpp>
+#include <cli/latencies.hpp>
+#include <cli/message.hpp>
+#include <cli/sheet.hpp>
 #include <transport-replay/logs/log_candidates.hpp>
 #include <transport-replay/logs/log_line.hpp>
 #include <transport-replay/model/timeline.hpp>
@@ -9,12 +15,6 @@
 #include <cctype>
 #include <functional>
 
-#include "analyzing.hpp"
-#include "command.hpp"
-#include "decoding.hpp"
-#include "latencies.hpp"
-#include "message.hpp"
-#include "sheet.hpp"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -1,6 +1,5 @@
-#include "decoding.hpp"
-#include "message.hpp"
-
+#include <cli/decoding.hpp>
+#include <cli/message.hpp>
 #include <transport-replay/index/named_sets.hpp>
 
 #include <algorithm>

@@ -1,6 +1,9 @@
 // The way every packet command goes: read batches, decode and filter them side by side, consume in order.
 #pragma once
 
+#include <cli/input.hpp>
+#include <cli/output.hpp>
+#include <cli/progress.hpp>
 #include <dissect/filter/filter.hpp>
 #include <dissect/packet.hpp>
 #include <dissect/pipeline.hpp>
@@ -8,10 +11,6 @@
 
 #include <functional>
 #include <optional>
-
-#include "input.hpp"
-#include "output.hpp"
-#include "progress.hpp"
 
 namespace qps::cli {
 

@@ -1,8 +1,7 @@
-#include "decoding_as.hpp"
-
-#include <CLI/CLI.hpp>
-#include <dissect/parse_value.hpp>
+#include <cli/decoding.hpp>
+#include <cli/decoding_as.hpp>
 #include <dissect/packet.hpp>
+#include <dissect/parse_value.hpp>
 #include <dissect/pipeline.hpp>
 #include <dissect/ulp/ulp.hpp>
 #include <transport-replay/analysis/observation_batch.hpp>
@@ -14,7 +13,6 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "decoding.hpp"
 #include <fmt/format.h>
 
 namespace qps::cli {
@@ -36,39 +34,11 @@ std::expected<UlpProtocol, std::string> read_protocol(std::string_view word) {
     return std::unexpected(fmt::format("invalid protocol '{}': expected one of {}", word, protocol_words(true)));
 }
 
-namespace {
-
-// "3=nvme"
-void take_hint(UlpHints& hints, const std::string& text) {
-    const std::size_t equals = text.find('=');
-    const auto uid = dissect::parse_decimal(std::string_view(text).substr(0, equals), std::numeric_limits<std::uint32_t>::max());
-    if (equals == std::string::npos || !uid)
-        throw CLI::ValidationError(fmt::format("invalid --decode-as '{}': expected CONNECTION=PROTOCOL, such as 3=nvme", text));
-    const auto protocol = read_protocol(std::string_view(text).substr(equals + 1));
-    if (!protocol) throw CLI::ValidationError(protocol.error());
-    if (!hints.emplace(static_cast<std::uint32_t>(*uid), *protocol).second) throw CLI::ValidationError(fmt::format("conflicting --decode-as for connection {}: give one protocol", *uid));
-}
-
-}  // namespace
-
 bool can_be_read_twice(const Options& options) {
     std::error_code error;
     return options.interface.empty() && std::ranges::all_of(options.files, [&](const std::string& file) {
                return file != "-" && std::filesystem::is_regular_file(file, error);
            });
-}
-
-void add_decode_as(CLI::App& app, Options& options) {
-    app.add_option_function<std::vector<std::string>>(
-           "--decode-as",
-           [&options](const std::vector<std::string>& texts) {
-               for (const std::string& text : texts) take_hint(options.hints, text);
-           },
-           "Decode a connection as this protocol: 3=nvme; " + protocol_words(true))
-        ->delimiter(',')
-        ->type_name("N=NAME")
-        ->allow_extra_args(false)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
 namespace {

@@ -2,6 +2,7 @@
 // twice, so that packets before the one that settled it are decoded too.
 #pragma once
 
+#include <cli/options.hpp>
 #include <transport-replay/analysis/annotator.hpp>
 #include <transport-replay/ulp/ulp_hints.hpp>
 
@@ -10,21 +11,12 @@
 #include <string>
 #include <string_view>
 
-#include "options.hpp"
-
-namespace CLI {
-class App;
-}
-
 namespace qps::cli {
 
 // "nvme, iser, srp, ...": what users may type; with "none" or without.
 [[nodiscard]] std::string protocol_words(bool with_none);
 // Errors: a sentence with the words that there are.
 [[nodiscard]] std::expected<transport::UlpProtocol, std::string> read_protocol(std::string_view word);
-
-// --decode-as UID=WORD
-void add_decode_as(CLI::App& app, Options& options);
 
 // How much of files is read through before their packets are decoded, to learn what their connections speak. Pipes and interfaces
 // are read once.

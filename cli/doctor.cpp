@@ -2,6 +2,9 @@
 // timestamps and offloads, RDMA devices, programs beside us. It looks, and changes nothing.
 //
 // Where something could not be looked at it says so: a question without an answer is no good news.
+#include <cli/command.hpp>
+#include <cli/decoding.hpp>
+#include <cli/sheet.hpp>
 #include <dissect/capture/descriptor.hpp>
 #include <sandbox/sandbox.hpp>
 #include <transport-replay/capture/interfaces.hpp>
@@ -18,10 +21,6 @@
 #include <string>
 #include <vector>
 
-#include "command.hpp"
-#include "decoding.hpp"
-#include "sheet.hpp"
-#include <fmt/format.h>
 #include <linux/capability.h>
 #include <linux/ethtool.h>
 #include <linux/net_tstamp.h>
@@ -33,6 +32,8 @@
 #include <sys/syscall.h>
 #include <sys/xattr.h>
 #include <unistd.h>
+
+#include <fmt/format.h>
 
 namespace qps::cli {
 

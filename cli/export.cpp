@@ -1,5 +1,13 @@
 // `export`: what the analysis found as tables for a database or a data frame: connections, messages, operations, findings, counters per
 // interval, and packets where they are asked for.
+#include <cli/analyzing.hpp>
+#include <cli/command.hpp>
+#include <cli/decoding.hpp>
+#include <cli/export_schema.hpp>
+#include <cli/export_sinks.hpp>
+#include <cli/intervals.hpp>
+#include <cli/latencies.hpp>
+#include <cli/message.hpp>
 #include <dissect/capture/saved_capture.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/connection_times.hpp>
@@ -14,15 +22,6 @@
 #include <memory>
 #include <optional>
 #include <vector>
-
-#include "analyzing.hpp"
-#include "command.hpp"
-#include "decoding.hpp"
-#include "export_schema.hpp"
-#include "export_sinks.hpp"
-#include "intervals.hpp"
-#include "latencies.hpp"
-#include "message.hpp"
 
 namespace qps::cli {
 

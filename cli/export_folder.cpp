@@ -1,13 +1,14 @@
 // Tables of `export` as files of a folder, in the format asked for.
+#include <cli/export_sinks.hpp>
+#include <cli/output.hpp>
+#include <cli/sheet.hpp>
+
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <map>
 #include <optional>
 
-#include "export_sinks.hpp"
-#include "output.hpp"
-#include "sheet.hpp"
 #include <fmt/format.h>
 
 namespace qps::cli {

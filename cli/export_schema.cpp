@@ -1,4 +1,4 @@
-#include "export_schema.hpp"
+#include <cli/export_schema.hpp>
 
 #include <algorithm>
 #include <array>

@@ -1,16 +1,15 @@
 // Where the tables of `export` go: a database of SQLite, or a folder with a file for each table.
 #pragma once
 
+#include <cli/exit_code.hpp>
+#include <cli/export_schema.hpp>
+#include <cli/options.hpp>
 #include <transport-replay/report/table.hpp>
 
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
-
-#include "exit_code.hpp"
-#include "export_schema.hpp"
-#include "options.hpp"
 
 namespace qps::cli {
 

@@ -1,4 +1,5 @@
 // Tables of `export` as a database of SQLite: written beside its name, in one transaction, with indices at the end.
+#include <cli/export_sinks.hpp>
 #include <dissect/capture/saved_capture.hpp>
 
 #include <cerrno>
@@ -8,10 +9,10 @@
 #include <string>
 #include <utility>
 
-#include "export_sinks.hpp"
+#include <unistd.h>
+
 #include <fmt/format.h>
 #include <sqlite3.h>
-#include <unistd.h>
 
 namespace qps::cli {
 

@@ -1,22 +1,20 @@
 // `extract`: the packets that somebody else needs to see what happened, as a capture file: the capture is analysed, and read once
 // more for the packets.
+#include <cli/analyzing.hpp>
+#include <cli/command.hpp>
+#include <cli/decoding.hpp>
+#include <cli/decoding_as.hpp>
+#include <cli/message.hpp>
+#include <cli/options/extract_options.hpp>
+#include <cli/packet_copies.hpp>
+#include <cli/quantity.hpp>
 #include <transport-replay/evidence/slice.hpp>
 #include <transport-replay/report/figures.hpp>
-
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <optional>
 #include <vector>
 
-#include "analyzing.hpp"
-#include "command.hpp"
-#include "decoding.hpp"
-#include "decoding_as.hpp"
-#include "extract_options.hpp"
-#include "message.hpp"
-#include "packet_copies.hpp"
-#include "quantity.hpp"
 #include <fmt/format.h>
 
 namespace qps::cli {
@@ -106,25 +104,6 @@ private:
 };
 
 }  // namespace
-
-void add_extract_options(CLI::App& app, ExtractOptions& options) {
-    app.add_option("--finding", options.findings,
-                   "Keep the connections of this finding, by its id or its place in the list (see qpscope findings)")
-        ->delimiter(',')
-        ->type_name("ID|N")
-        ->allow_extra_args(false)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    app.add_option_function<std::string>(
-           "--around",
-           [&options](const std::string& text) {
-               const auto time = read_time(text);
-               if (!time) throw CLI::ValidationError(time.error());
-               options.around = *time;
-           },
-           "Keep only packets this close to those that prove the finding, and the set-up of its connection: 50ms, ...")
-        ->type_name("TIME");
-    app.add_flag("--everything", options.everything, "With --around: keep packets of all connections, and those of none");
-}
 
 ExitCode run_extract(const Options& options) {
     if (const std::string why = contradiction(options); !why.empty()) {

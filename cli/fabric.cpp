@@ -1,5 +1,11 @@
 // `fabric`: the fabric's map as far as management datagrams show it: nodes, ports and links, managers, partitions, groups, counters
 // that moved, events, and what was asked and answered.
+#include <cli/analyzing.hpp>
+#include <cli/command.hpp>
+#include <cli/decoding.hpp>
+#include <cli/sheet.hpp>
+#include <cli/shown.hpp>
+#include <cli/wrapped.hpp>
 #include <dissect/types.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/fabric.hpp>
@@ -9,12 +15,6 @@
 
 #include <utility>
 
-#include "analyzing.hpp"
-#include "command.hpp"
-#include "decoding.hpp"
-#include "sheet.hpp"
-#include "shown.hpp"
-#include "wrapped.hpp"
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -1,4 +1,8 @@
 // `fields`: every field with its type and meaning, for -e and -Y.
+#include <cli/command.hpp>
+#include <cli/decoding.hpp>
+#include <cli/json_rows.hpp>
+#include <cli/message.hpp>
 #include <dissect/field.hpp>
 #include <dissect/filter/field_index.hpp>
 #include <dissect/json_writer.hpp>
@@ -8,10 +12,6 @@
 #include <cstdio>
 #include <vector>
 
-#include "command.hpp"
-#include "decoding.hpp"
-#include "json_rows.hpp"
-#include "message.hpp"
 #include <fmt/format.h>
 
 namespace qps::cli {

@@ -1,15 +1,13 @@
 // Analyses the files for the sets that a display filter names.
-#include "filter_sets.hpp"
-
+#include <cli/analyzing.hpp>
+#include <cli/decoding_as.hpp>
+#include <cli/filter_sets.hpp>
+#include <cli/message.hpp>
 #include <transport-replay/index/message_frames.hpp>
 #include <transport-replay/index/named_sets.hpp>
 
 #include <memory>
 #include <utility>
-
-#include "analyzing.hpp"
-#include "decoding_as.hpp"
-#include "message.hpp"
 
 namespace qps::cli {
 

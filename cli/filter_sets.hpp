@@ -2,14 +2,13 @@
 // once before, and the sets become numbers of frames. Fields of messages (rdma.message.frames) are known by the same reading.
 #pragma once
 
+#include <cli/exit_code.hpp>
+#include <cli/options.hpp>
+#include <cli/output.hpp>
 #include <dissect/filter/filter.hpp>
 #include <transport-replay/analysis/annotator.hpp>
 
 #include <expected>
-
-#include "exit_code.hpp"
-#include "options.hpp"
-#include "output.hpp"
 
 namespace qps::cli {
 

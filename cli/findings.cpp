@@ -1,5 +1,12 @@
 // `findings`: what went wrong, who can act on it and what to do. Where packets arrive as they happen each finding is
 // printed once, within about a second. With --list: the table of all findings that there are.
+#include <cli/analyzing.hpp>
+#include <cli/command.hpp>
+#include <cli/decoding.hpp>
+#include <cli/report.hpp>
+#include <cli/sheet.hpp>
+#include <cli/shown.hpp>
+#include <cli/tone.hpp>
 #include <transport-replay/findings/findings.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/findings.hpp>
@@ -9,14 +16,6 @@
 #include <array>
 #include <set>
 #include <span>
-
-#include "analyzing.hpp"
-#include "command.hpp"
-#include "decoding.hpp"
-#include "report.hpp"
-#include "sheet.hpp"
-#include "shown.hpp"
-#include "tone.hpp"
 
 namespace qps::cli {
 

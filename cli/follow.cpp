@@ -1,5 +1,11 @@
 // `follow`: what the messages of one connection carried, byte for byte, each once; where its protocol is known with the operation
 // that each belongs to, and on request as field trees.
+#include <cli/analyzing.hpp>
+#include <cli/command.hpp>
+#include <cli/decoding.hpp>
+#include <cli/decoding_as.hpp>
+#include <cli/message.hpp>
+#include <cli/report.hpp>
 #include <dissect/render.hpp>
 #include <dissect/render_value.hpp>
 #include <dissect/types.hpp>
@@ -18,12 +24,6 @@
 #include <optional>
 #include <utility>
 
-#include "analyzing.hpp"
-#include "command.hpp"
-#include "decoding.hpp"
-#include "decoding_as.hpp"
-#include "message.hpp"
-#include "report.hpp"
 #include <fmt/format.h>
 
 namespace qps::cli {

@@ -1,5 +1,5 @@
-#include "held_inputs.hpp"
-
+#include <cli/held_inputs.hpp>
+#include <cli/message.hpp>
 #include <dissect/capture/descriptor.hpp>
 #include <sandbox/sandbox.hpp>
 
@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <utility>
 
-#include "message.hpp"
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>

@@ -4,13 +4,12 @@
 // Which commands: those whose row of the table says `sandbox`. A sandbox is of a process, and so is what is held here.
 #pragma once
 
+#include <cli/options.hpp>
 #include <dissect/capture/bpf.hpp>
 #include <dissect/capture/byte_source.hpp>
 
 #include <optional>
 #include <string>
-
-#include "options.hpp"
 
 namespace qps::cli {
 

@@ -1,4 +1,7 @@
 // `info`: what kind of file, how many packets of what, ICRC verdicts.
+#include <cli/command.hpp>
+#include <cli/decoding.hpp>
+#include <cli/decoding_as.hpp>
 #include <dissect/census.hpp>
 #include <dissect/render_value.hpp>
 #include <transport-replay/report/census.hpp>
@@ -12,9 +15,6 @@
 #include <set>
 #include <vector>
 
-#include "command.hpp"
-#include "decoding.hpp"
-#include "decoding_as.hpp"
 #include <fmt/format.h>
 
 namespace qps::cli {

@@ -1,4 +1,7 @@
-#include "input.hpp"
+#include <cli/held_inputs.hpp>
+#include <cli/input.hpp>
+#include <cli/message.hpp>
+#include <cli/progress.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -6,9 +9,6 @@
 #include <cstdio>
 #include <utility>
 
-#include "held_inputs.hpp"
-#include "message.hpp"
-#include "progress.hpp"
 #include <fmt/format.h>
 
 namespace qps::cli {

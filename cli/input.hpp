@@ -2,6 +2,9 @@
 // and interrupt applied.
 #pragma once
 
+#include <cli/exit_code.hpp>
+#include <cli/merged_files.hpp>
+#include <cli/options.hpp>
 #include <dissect/capture/bpf.hpp>
 #include <dissect/capture/capture_file.hpp>
 #include <transport-replay/capture/listener.hpp>
@@ -14,10 +17,6 @@
 #include <string>
 #include <variant>
 #include <vector>
-
-#include "exit_code.hpp"
-#include "merged_files.hpp"
-#include "options.hpp"
 
 namespace qps::cli {
 

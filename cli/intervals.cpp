@@ -1,5 +1,4 @@
-#include "intervals.hpp"
-
+#include <cli/intervals.hpp>
 #include <dissect/headers/infiniband.hpp>
 #include <dissect/types.hpp>
 #include <transport-replay/report/figures.hpp>

@@ -1,9 +1,8 @@
+#include <cli/latencies.hpp>
+#include <cli/message.hpp>
 #include <transport-replay/model/memory_amount.hpp>
 #include <transport-replay/model/memory_beside.hpp>
 #include <transport-replay/report/figures.hpp>
-
-#include "latencies.hpp"
-#include "message.hpp"
 
 namespace qps::cli {
 

@@ -1,9 +1,8 @@
 // Latencies of each connection, gathered while the capture is analysed: which part of the memory they have, and what there was no room for.
 #pragma once
 
+#include <cli/options.hpp>
 #include <transport-replay/report/connection_times.hpp>
-
-#include "options.hpp"
 
 namespace qps::cli {
 

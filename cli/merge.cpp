@@ -1,4 +1,10 @@
 // `merge`: parts of an analysis become the whole, and that is printed as the command would that --as names.
+#include <cli/checking.hpp>
+#include <cli/command.hpp>
+#include <cli/decoding.hpp>
+#include <cli/held_inputs.hpp>
+#include <cli/message.hpp>
+#include <cli/shown.hpp>
 #include <dissect/capture/descriptor.hpp>
 #include <dissect/render_value.hpp>
 #include <transport-replay/collectives/nccl_log.hpp>
@@ -10,15 +16,10 @@
 #include <cerrno>
 #include <cstring>
 
-#include "checking.hpp"
-#include "command.hpp"
-#include "decoding.hpp"
-#include "held_inputs.hpp"
-#include "message.hpp"
-#include "shown.hpp"
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <unistd.h>
+
+#include <fmt/format.h>
 
 namespace qps::cli {
 

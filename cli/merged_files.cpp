@@ -1,4 +1,4 @@
-#include "merged_files.hpp"
+#include <cli/merged_files.hpp>
 
 #include <algorithm>
 #include <utility>

@@ -1,5 +1,4 @@
-#include "message.hpp"
-
+#include <cli/message.hpp>
 #include <dissect/render_value.hpp>
 
 #include <algorithm>

@@ -1,13 +1,12 @@
 // `messages`: a row each, as soon as nothing more can happen to it.
+#include <cli/analyzing.hpp>
+#include <cli/command.hpp>
+#include <cli/decoding.hpp>
+#include <cli/sheet.hpp>
 #include <transport-replay/report/known_ends.hpp>
 #include <transport-replay/report/messages.hpp>
 
 #include <optional>
-
-#include "analyzing.hpp"
-#include "command.hpp"
-#include "decoding.hpp"
-#include "sheet.hpp"
 
 namespace qps::cli {
 

@@ -1,4 +1,8 @@
 // `operations`: what upper protocols asked for: sums of each kind and the slowest ones, or a row each.
+#include <cli/analyzing.hpp>
+#include <cli/command.hpp>
+#include <cli/decoding.hpp>
+#include <cli/sheet.hpp>
 #include <dissect/types.hpp>
 #include <transport-replay/report/known_ends.hpp>
 #include <transport-replay/report/operations.hpp>
@@ -11,10 +15,6 @@
 #include <tuple>
 #include <utility>
 
-#include "analyzing.hpp"
-#include "command.hpp"
-#include "decoding.hpp"
-#include "sheet.hpp"
 #include <fmt/format.h>
 
 namespace qps::cli {

@@ -1,6 +1,11 @@
-// What a user may ask of a sub-command. main.cpp fills it from the command line.
+// What a user may ask of a sub-command. The sources of cli/options/ fill it from the command line.
 #pragma once
 
+#include <cli/options/anonymize_options.hpp>
+#include <cli/options/check_options.hpp>
+#include <cli/options/extract_options.hpp>
+#include <cli/options/operation_options.hpp>
+#include <cli/options/part_options.hpp>
 #include <dissect/types.hpp>
 #include <transport-replay/model/address.hpp>
 #include <transport-replay/model/capture_traits.hpp>
@@ -14,21 +19,13 @@
 #include <string>
 #include <vector>
 
-#include "anonymize_options.hpp"
-#include "check_options.hpp"
-#include "conform_options.hpp"
-#include "conversation_options.hpp"
-#include "extract_options.hpp"
-#include "live_options.hpp"
-#include "operation_options.hpp"
-#include "part_options.hpp"
-#include "send_options.hpp"
-
 namespace qps::cli {
 
 using transport::OutputFormat;
 enum class ColorMode { automatic, always, never };
 enum class Whose { both, a, b };  // messages, by the end that asked for them
+
+struct WireOptions;  // cli/live/options/wire_options.hpp
 
 struct Options {
     std::vector<std::string> files;    // "-" is standard input
@@ -79,20 +76,9 @@ struct Options {
     std::vector<transport::Address> unordered;                      // --out-of-order
     OperationOptions operations;
 
-    LiveOptions live;  // of the commands that speak on a wire
+    WireOptions* wire = nullptr;  // of commands that speak on a wire; nobody else has any
 
     CheckOptions check;
-
-    // Of replay.
-    std::string send_by;                // interface
-    double speed = 1;                   // of the recorded time
-    bool fast = false;                  // as fast as it goes
-    std::uint64_t loops = 1;            // 0: until interrupted
-    std::vector<std::string> rewrites;  // rules
-    ConversationOptions conversation;   // --as
-
-    ConformOptions conform;
-    SendOptions send;
 
     ExtractOptions extract;
     bool findings_only = false;  // annotate: comments of findings alone

@@ -1,15 +1,15 @@
-#include "output.hpp"
-
+#include <cli/output.hpp>
 #include <dissect/capture/saved_capture.hpp>
 
 #include <cerrno>
 #include <cstring>
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <fmt/format.h>
 
 namespace qps::cli {
 

@@ -1,10 +1,10 @@
 // Where data goes: standard output or a file, written in large pieces, with failures remembered.
 #pragma once
 
+#include <cli/options.hpp>
+
 #include <string>
 #include <string_view>
-
-#include "options.hpp"
 
 namespace qps::cli {
 

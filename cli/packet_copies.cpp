@@ -1,6 +1,5 @@
-#include "packet_copies.hpp"
-
-#include "message.hpp"
+#include <cli/message.hpp>
+#include <cli/packet_copies.hpp>
 
 #include <utility>
 

@@ -1,6 +1,9 @@
 // The packets of the inputs as one capture file, for the commands that write one.
 #pragma once
 
+#include <cli/exit_code.hpp>
+#include <cli/input.hpp>
+#include <cli/options.hpp>
 #include <dissect/capture/saved_capture.hpp>
 
 #include <cstddef>
@@ -9,10 +12,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-
-#include "exit_code.hpp"
-#include "input.hpp"
-#include "options.hpp"
 
 namespace qps::cli {
 

@@ -1,17 +1,18 @@
 // `packets`: one line a packet; or, with -w, the packets themselves.
+#include <cli/columns.hpp>
+#include <cli/command.hpp>
+#include <cli/decoding.hpp>
+#include <cli/decoding_as.hpp>
+#include <cli/filter_sets.hpp>
+#include <cli/json_rows.hpp>
+#include <cli/packet_copies.hpp>
+#include <cli/tone.hpp>
+
 #include <algorithm>
 #include <optional>
 #include <span>
 #include <vector>
 
-#include "columns.hpp"
-#include "command.hpp"
-#include "decoding.hpp"
-#include "decoding_as.hpp"
-#include "filter_sets.hpp"
-#include "json_rows.hpp"
-#include "packet_copies.hpp"
-#include "tone.hpp"
 #include <fmt/format.h>
 
 namespace qps::cli {

@@ -1,5 +1,8 @@
-#include "parts.hpp"
-
+#include <cli/checking.hpp>
+#include <cli/decoding.hpp>
+#include <cli/message.hpp>
+#include <cli/parts.hpp>
+#include <cli/report.hpp>
 #include <dissect/roce_ports.hpp>
 #include <transport-replay/analysis/sharded_analysis.hpp>
 #include <transport-replay/collectives/nccl_log.hpp>
@@ -7,10 +10,6 @@
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/parts/part.hpp>
 
-#include "checking.hpp"
-#include "decoding.hpp"
-#include "message.hpp"
-#include "report.hpp"
 #include <fmt/format.h>
 
 namespace qps::cli {

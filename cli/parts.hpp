@@ -1,8 +1,8 @@
 // Parts of an analysis as files: what `analyze --part` writes.
 #pragma once
 
-#include "exit_code.hpp"
-#include "options.hpp"
+#include <cli/exit_code.hpp>
+#include <cli/options.hpp>
 
 namespace qps::cli {
 

@@ -1,5 +1,4 @@
-#include "pdf_printer.hpp"
-
+#include <cli/pdf_printer.hpp>
 #include <dissect/capture/saved_capture.hpp>
 
 #include <array>
@@ -17,9 +16,10 @@
 #include <vector>
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <fmt/format.h>
 
 namespace qps::cli {
 

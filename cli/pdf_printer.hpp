@@ -4,15 +4,14 @@
 // through a pipe and prints it when it has all of it. It reads nothing of a capture but the finished page.
 #pragma once
 
+#include <cli/exit_code.hpp>
+#include <cli/options.hpp>
 #include <dissect/capture/descriptor.hpp>
 
 #include <expected>
 #include <string>
 #include <string_view>
 #include <utility>
-
-#include "exit_code.hpp"
-#include "options.hpp"
 
 namespace qps::cli {
 

@@ -1,10 +1,11 @@
-#include "progress.hpp"
+#include <cli/progress.hpp>
 
 #include <cstdio>
 #include <utility>
 
-#include <fmt/format.h>
 #include <unistd.h>
+
+#include <fmt/format.h>
 
 namespace qps::cli {
 

@@ -1,5 +1,5 @@
-#include "quantity.hpp"
-
+#include <cli/quantity.hpp>
+#include <dissect/bytes.hpp>
 #include <dissect/parse_value.hpp>
 
 #include <algorithm>
@@ -82,6 +82,15 @@ std::expected<std::vector<std::uint32_t>, std::string> read_sizes(const std::str
         from = comma + 1;
     }
     return sizes;
+}
+
+std::optional<transport::Address> read_address(const std::string& text) {
+    const auto ip = dissect::parse_ip(text);
+    if (!ip) return std::nullopt;
+    constexpr std::uint64_t kMapped = 0xffff'0000'0000;  // of the second half of ::ffff:a.b.c.d
+    using enum transport::AddressSpace;
+    if (ip->ipv4) return transport::Address{{0, kMapped | dissect::read_be<std::uint32_t>(ip->bytes, 0)}, roce_v2};
+    return transport::Address{{dissect::read_be<std::uint64_t>(ip->bytes, 0), dissect::read_be<std::uint64_t>(ip->bytes, 8)}, roce_v2};
 }
 
 }  // namespace qps::cli

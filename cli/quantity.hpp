@@ -1,9 +1,11 @@
-// Quantities as users type them: a link speed, a time.
+// Quantities as users type them: a link speed, a time, an address.
 #pragma once
 
 #include <dissect/types.hpp>
+#include <transport-replay/model/address.hpp>
 
 #include <expected>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,5 +25,8 @@ namespace qps::cli {
 // "8..64K", "64,1000,4K": sizes in bytes, of which K and M are 1024 and 1024 * 1024; from one to the other in powers of two times the
 // first. At most so many, none above `largest`.
 [[nodiscard]] std::expected<std::vector<std::uint32_t>, std::string> read_sizes(const std::string& text, std::uint32_t largest, std::size_t most);
+
+// "10.77.0.9", "fd00::9"; nothing where it is none.
+[[nodiscard]] std::optional<transport::Address> read_address(const std::string& text);
 
 }  // namespace qps::cli

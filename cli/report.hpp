@@ -2,11 +2,11 @@
 // which more than one command prints.
 #pragma once
 
+#include <cli/options.hpp>
+#include <cli/output.hpp>
+
 #include <string>
 #include <vector>
-
-#include "options.hpp"
-#include "output.hpp"
 
 namespace qps::transport {
 struct Finding;

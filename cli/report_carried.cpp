@@ -1,4 +1,7 @@
 // What the connections of a capture carried, for people: protocols, what they asked for, how long it took, who they said they are.
+#include <cli/analyzing.hpp>
+#include <cli/report.hpp>
+#include <cli/wrapped.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/figures.hpp>
 #include <transport-replay/report/operations.hpp>
@@ -8,9 +11,6 @@
 #include <ranges>
 #include <vector>
 
-#include "analyzing.hpp"
-#include "report.hpp"
-#include "wrapped.hpp"
 #include <fmt/format.h>
 
 namespace qps::cli {

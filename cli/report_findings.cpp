@@ -1,4 +1,8 @@
 // The findings for people. What happened to many connections alike is one block, with the worst of them.
+#include <cli/analyzing.hpp>
+#include <cli/report.hpp>
+#include <cli/tone.hpp>
+#include <cli/wrapped.hpp>
 #include <dissect/render_value.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/figures.hpp>
@@ -8,10 +12,6 @@
 #include <map>
 #include <tuple>
 
-#include "analyzing.hpp"
-#include "report.hpp"
-#include "tone.hpp"
-#include "wrapped.hpp"
 #include <fmt/format.h>
 
 namespace qps::cli {

@@ -1,5 +1,12 @@
 // `report`: a capture as one HTML file to hand on. It is analysed, and read once more for the pictures and the
 // packets that prove findings; of what cannot be read twice the page has all but these.
+#include <cli/analyzing.hpp>
+#include <cli/command.hpp>
+#include <cli/decoding.hpp>
+#include <cli/decoding_as.hpp>
+#include <cli/message.hpp>
+#include <cli/pdf_printer.hpp>
+#include <cli/report.hpp>
 #include <transport-replay/page/collector.hpp>
 #include <transport-replay/page/gather.hpp>
 #include <transport-replay/page/page.hpp>
@@ -8,14 +15,6 @@
 #include <optional>
 #include <utility>
 #include <vector>
-
-#include "analyzing.hpp"
-#include "command.hpp"
-#include "decoding.hpp"
-#include "decoding_as.hpp"
-#include "message.hpp"
-#include "pdf_printer.hpp"
-#include "report.hpp"
 
 namespace qps::cli {
 

@@ -1,4 +1,8 @@
 // The report for people: what was captured and how well, who talked, what was said, what was lost; then the findings.
+#include <cli/analyzing.hpp>
+#include <cli/report.hpp>
+#include <cli/tone.hpp>
+#include <cli/wrapped.hpp>
 #include <dissect/render_value.hpp>
 #include <dissect/types.hpp>
 #include <transport-replay/model/timeline.hpp>
@@ -14,10 +18,6 @@
 #include <tuple>
 #include <utility>
 
-#include "analyzing.hpp"
-#include "report.hpp"
-#include "tone.hpp"
-#include "wrapped.hpp"
 #include <fmt/format.h>
 
 namespace qps::cli {

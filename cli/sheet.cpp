@@ -1,11 +1,9 @@
 // Sheet: rows of one kind in any format, from one table of columns.
-#include "sheet.hpp"
-
+#include <cli/json_rows.hpp>
+#include <cli/sheet.hpp>
 #include <dissect/json_writer.hpp>
 
 #include <algorithm>
-
-#include "json_rows.hpp"
 
 namespace qps::cli {
 

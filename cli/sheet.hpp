@@ -2,6 +2,9 @@
 // wider, and nothing is cut.
 #pragma once
 
+#include <cli/options.hpp>
+#include <cli/output.hpp>
+#include <cli/tone.hpp>
 #include <transport-replay/report/table.hpp>
 
 #include <cstdint>
@@ -10,10 +13,6 @@
 #include <string_view>
 #include <utility>
 #include <vector>
-
-#include "options.hpp"
-#include "output.hpp"
-#include "tone.hpp"
 
 namespace qps::cli {
 

@@ -1,4 +1,10 @@
 // `show`: chosen packets in full, as a field tree with their bytes, or as JSON.
+#include <cli/command.hpp>
+#include <cli/decoding.hpp>
+#include <cli/decoding_as.hpp>
+#include <cli/filter_sets.hpp>
+#include <cli/json_rows.hpp>
+#include <cli/message.hpp>
 #include <dissect/parse_value.hpp>
 #include <dissect/render.hpp>
 
@@ -8,12 +14,6 @@
 #include <optional>
 #include <vector>
 
-#include "command.hpp"
-#include "decoding.hpp"
-#include "decoding_as.hpp"
-#include "filter_sets.hpp"
-#include "json_rows.hpp"
-#include "message.hpp"
 #include <fmt/format.h>
 
 namespace qps::cli {

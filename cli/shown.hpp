@@ -1,8 +1,8 @@
 // What commands print of a reconstruction, in the format that was asked for: for those that have it from captures, and for `merge`.
 #pragma once
 
-#include "options.hpp"
-#include "output.hpp"
+#include <cli/options.hpp>
+#include <cli/output.hpp>
 
 namespace qps::transport {
 struct Timeline;

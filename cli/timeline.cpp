@@ -4,6 +4,11 @@
 // Without --interval the rows wait for the end of the capture, in intervals that grow with its length; then they are put
 // together to some 20 to 60: a row for each moment where there are fewer. A capture that does not end by itself has intervals of a
 // second.
+#include <cli/analyzing.hpp>
+#include <cli/command.hpp>
+#include <cli/decoding.hpp>
+#include <cli/intervals.hpp>
+#include <cli/sheet.hpp>
 #include <dissect/types.hpp>
 #include <transport-replay/report/figures.hpp>
 
@@ -11,11 +16,6 @@
 #include <optional>
 #include <utility>
 
-#include "analyzing.hpp"
-#include "command.hpp"
-#include "decoding.hpp"
-#include "intervals.hpp"
-#include "sheet.hpp"
 #include <fmt/format.h>
 
 namespace qps::cli {

@@ -1,5 +1,4 @@
-#include "tone.hpp"
-
+#include <cli/tone.hpp>
 #include <dissect/headers/infiniband.hpp>
 
 #include <cstdlib>

@@ -1,14 +1,13 @@
 // Colours of lines on a terminal, by what the packet or the row says.
 #pragma once
 
+#include <cli/options.hpp>
+#include <cli/output.hpp>
 #include <dissect/packet.hpp>
 #include <transport-replay/report/table.hpp>
 
 #include <string>
 #include <string_view>
-
-#include "options.hpp"
-#include "output.hpp"
 
 namespace qps::cli {
 

@@ -1,5 +1,7 @@
-#include "verdicts.hpp"
-
+#include <cli/check_table.hpp>
+#include <cli/message.hpp>
+#include <cli/tone.hpp>
+#include <cli/verdicts.hpp>
 #include <transport-replay/checks/report/counts.hpp>
 #include <transport-replay/checks/report/written.hpp>
 
@@ -8,9 +10,6 @@
 #include <filesystem>
 #include <fstream>
 
-#include "check_table.hpp"
-#include "message.hpp"
-#include "tone.hpp"
 #include <fmt/format.h>
 
 namespace qps::cli {

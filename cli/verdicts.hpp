@@ -3,6 +3,9 @@
 // What an attacker could feed: a profile, an earlier report. Both are read with bounds on their length, and parsed by the library.
 #pragma once
 
+#include <cli/exit_code.hpp>
+#include <cli/options.hpp>
+#include <cli/output.hpp>
 #include <dissect/capture/saved_capture.hpp>
 #include <transport-replay/checks/profile.hpp>
 #include <transport-replay/checks/report/comparison.hpp>
@@ -10,10 +13,6 @@
 #include <functional>
 #include <optional>
 #include <string_view>
-
-#include "exit_code.hpp"
-#include "options.hpp"
-#include "output.hpp"
 
 namespace qps::cli {
 

@@ -1,5 +1,5 @@
 // Sentences in lines of a terminal.
-#include "wrapped.hpp"
+#include <cli/wrapped.hpp>
 
 #include <algorithm>
 

@@ -1,5 +1,6 @@
 # The one place for compiler flags. They are of this project's folders, not of its targets: who links our libraries gets none of
 # them (what users need, the language and the folder of the headers, is said in dissect/CMakeLists.txt).
+include(${CMAKE_CURRENT_LIST_DIR}/static.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/libraries.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/unity.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/hardening.cmake)

@@ -21,8 +21,11 @@ include(CheckCXXCompilerFlag)
 
 # Position-independent code and programs. Among the general flags, so that the stronger -fPIC of targets that need it (Qt's) wins.
 string(APPEND CMAKE_CXX_FLAGS " -fPIE")
+if(NOT QPSCOPE_STATIC)
+  string(APPEND CMAKE_EXE_LINKER_FLAGS " -pie")
+endif()
 # All relocations are made before the program starts, and read-only then.
-string(APPEND CMAKE_EXE_LINKER_FLAGS " -pie -Wl,-z,relro,-z,now")
+string(APPEND CMAKE_EXE_LINKER_FLAGS " -Wl,-z,relro,-z,now")
 
 # Canaries before return addresses; no stack that jumps over its guard page; landing pads and shadow stacks of x86, the same of Arm.
 foreach(flag -fstack-protector-strong -fstack-clash-protection -fcf-protection=full -mbranch-protection=standard)

@@ -53,3 +53,18 @@ function(qpscope_unity target)
   endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
 endfunction()
+
+# qpscope_precompile(TARGET HEADER): reads the header once for all targets that name it, which have the same flags but for the level of
+# optimisation. The first of them makes it.
+function(qpscope_precompile target header)
+  if(NOT QPSCOPE_UNITY)
+    return()
+  endif()
+  get_property(maker GLOBAL PROPERTY QPSCOPE_PRECOMPILED_${header})
+  if(maker)
+    target_precompile_headers(${target} REUSE_FROM ${maker})
+  else()
+    target_precompile_headers(${target} PRIVATE <${header}>)
+    set_property(GLOBAL PROPERTY QPSCOPE_PRECOMPILED_${header} ${target})
+  endif()
+endfunction()

@@ -21,7 +21,7 @@ build_preset() {
             echo "qpscope: building $preset (the first time takes about $minutes minutes on two cores)" >&2
         fi
         configure_preset "$preset" "$@" || exit 1
-        if ! cmake --build --preset "$preset" ${1:+--target "$@"} </dev/null 2>&1 | tee "$dir/build.log" | show_progress; then
+        if ! cmake --build --preset "$preset" -j "$(nproc)" ${1:+--target "$@"} </dev/null 2>&1 | tee "$dir/build.log" | show_progress; then
             grep -vE '^\[[0-9]+/[0-9]+\] ' "$dir/build.log" | head -n 80 >&2
             echo "qpscope: the build of preset $preset failed; all of it is in ${dir#"$here/"}/build.log" >&2
             exit 1

@@ -28,7 +28,7 @@ bundle  xkb-data           its keyboard tables
 bundle  libx11-data        its tables of dead keys
 bundle  libxcursor-dev     themes of the pointer, which Qt looks for
 test   catch2              the test framework
-test   zstd                makes compressed captures for the tests
+test   zstd                makes compressed captures for the tests, and the archive of the corpus of the fuzzers
 test   fonts-dejavu-core   the one font that the tests of the window use
 test   xvfb                a screen for the tests of the window that need one
 test   xdotool             keys and clicks for them
@@ -67,6 +67,9 @@ cluster  slurm-wlm        the scheduler that captures are shared out by
 cluster  munge            how its daemons know each other
 cluster  iproute2         the namespace that it is in
 packages  debootstrap     an empty Debian to build packages in
+static  debootstrap       an empty Debian to build the static files in
+static  qemu-user-static  runs that of the other architecture
+static  iproute2          the veth between two of them
 bench  tshark              the rival that we measure ourselves against
 bench  zstd                makes a compressed capture to measure
 '

@@ -7,7 +7,9 @@ here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 # shellcheck source=packaging/packages.sh
 . "$here/packages.sh"
 version=$(sed -n 's/^project(qpscope VERSION \([0-9.]*\).*/\1/p' "$here/../CMakeLists.txt")
-date=$(sed -n '0,/^## /s/^## .* (\(.*\))/\1/p' "$here/../CHANGELOG.md")
+# Of the newest release; what is not released yet has no date.
+date=$(sed -n 's/^## [0-9][0-9.]* (\([0-9-]*\))$/\1/p' "$here/../CHANGELOG.md" | head -n 1)
+[[ -n $version && -n $date ]] || { echo "sbom.sh: CMakeLists.txt names no version, or CHANGELOG.md no release" >&2; exit 1; }
 
 # Licences of what is linked, by Debian package; tools that only build are none of it.
 declare -A licences=(

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <netdb.h>
 #include <pcap.h>
 
 namespace qps::dissect {
@@ -53,6 +54,8 @@ Program::Program(LinkType link, const std::string& expression) : link_(link) {
         code_ = {};
         error_ = pcap_geterr(handle.get());
         if (error_.empty()) error_ = "cannot compile the expression";
+        // Who was asked: a static program asks no DNS, and its gai_strerror() says so.
+        if (error_.starts_with("unknown host")) error_ += fmt::format(": {}", gai_strerror(EAI_NONAME));
     }
 }
 

@@ -108,7 +108,7 @@ inline constexpr std::array kCmRejFields{
     row::hex("infiniband.cm.rej.reserved0", "Reserved", at(8, 2), 6),
     row::decimal("infiniband.cm.rej.rejinfolen", "Reject information length", at(9), 7).in("bytes"),
     row::hex("infiniband.cm.rej.reserved1", "Reserved", at(9, 7), 1),
-    row::decimal("infiniband.cm.rej.reason", "Reason", at(10), 16).named(kRejectReasons),
+    row::decimal("infiniband.cm.rej.reason", "Reason", at(10), 16).named(kCmRejectReasons),
     row::bytes("infiniband.cm.rej.ari", "Additional reject information", at(12), 576),
     row::bytes("infiniband.cm.rej.private", "Private data", at(84), 1184),
 };

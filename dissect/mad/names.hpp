@@ -147,7 +147,7 @@ inline constexpr std::array kMessagesRejected{
 };
 
 // 12.6.7.2.
-inline constexpr std::array kRejectReasons{
+inline constexpr std::array kCmRejectReasons{
     ValueName{1, "No QP available"},
     ValueName{2, "No EEC available"},
     ValueName{3, "No resources available"},

@@ -1,5 +1,5 @@
 // A log under a flood: what is written, and what is summed up.
-#include <cli/line_limit.hpp>
+#include <cli/live/line_limit.hpp>
 #include <tests/support/catch.hpp>
 
 #include <fmt/format.h>

@@ -133,9 +133,9 @@ TEST_CASE("codes of the specification have their names") {
         const auto found = std::ranges::find(table, value, &ValueName::value);
         return found == table.end() ? std::string_view{} : found->name;
     };
-    CHECK(name(kRejectReasons, 8) == "Invalid service ID");
-    CHECK(name(kRejectReasons, 28) == "Consumer reject");
-    CHECK(name(kRejectReasons, 34).empty());
+    CHECK(name(kCmRejectReasons, 8) == "Invalid service ID");
+    CHECK(name(kCmRejectReasons, 28) == "Consumer reject");
+    CHECK(name(kCmRejectReasons, 34).empty());
     CHECK(name(kMtuCodes, 5) == "4096");
     CHECK(name(kMethods, 0x92) == "GetTableResp");
     CHECK(name(kRmppTypes, 4) == "ABORT");

@@ -1,12 +1,12 @@
 #!/bin/bash
 # What the documents point at exists: links of Markdown, and paths and sources of this repository in backticks. README has 150
-# lines at most.
+# lines at most. The template of a pull request asks what CONTRIBUTING.md says that a review looks at.
 # Prints FILE:LINE: TEXT of every offence; exit code 1 if there is one.
 #   SOURCE   the root of the checkout (default: the one with this file)
 set -uo pipefail
 export LC_ALL=C
 cd "${SOURCE:-$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../..}" || exit 2
-pages=(README.md HACKING.md CONTRIBUTING.md docs/*.md docs/guide/*.md captures/README.md agent/README.md tests/lab/README.md)
+pages=(*.md docs/*.md docs/guide/*.md captures/README.md agent/README.md tests/lab/README.md)
 rooms='agent|bench|captures|cli|cmake|dissect|docs|examples|gui|packaging|tests|transport-replay'
 
 offences() {
@@ -32,6 +32,9 @@ offences() {
         target=${target//./\\.}
         grep -qxE "${target//\*/.*}" "$names" || echo "$page:$number: there is no $text"
     done < <(grep -noE '`[a-z0-9_*]+\.(cpp|hpp|sh)`' HACKING.md CONTRIBUTING.md | grep -vE '`(run|test|bench)\.sh`')
+    while IFS= read -r text; do
+        grep -qxF -- "$text" .github/PULL_REQUEST_TEMPLATE.md || echo ".github/PULL_REQUEST_TEMPLATE.md:1: the review list of CONTRIBUTING.md has: $text"
+    done < <(sed -n '/^## Review/,$s/^\([0-9]\. [^?]*[?.]\).*/\1/p' CONTRIBUTING.md)
     awk 'END { if (NR > 150) print FILENAME ":" NR ": more than 150 lines" }' README.md
 }
 

@@ -13,11 +13,12 @@ llvm=19
 need_packages build test fuzz coverage </dev/null
 build_preset coverage 10 fuzz_replay
 profiles=build/coverage/profiles
+corpus=build/coverage/tests/fuzz/corpus  # of the repository, as the build unpacked it
 mkdir -p "$profiles"
 for name in $(find tests/fuzz -maxdepth 1 -name '*.cpp' ! -name replay_main.cpp -printf '%f\n' | sed 's/\.cpp$//' | sort); do
-    folders=("tests/fuzz/corpus/$name" "build/fuzz/corpus/$name")
+    folders=("$corpus/$name" "build/fuzz/corpus/$name")
     case $name in
-        decode) folders+=(tests/fuzz/corpus/packet) ;;
+        decode) folders+=("$corpus/packet") ;;
         script) folders+=(transport-replay/conformance/scripts) ;;
         capture | analysis | index | reports) folders+=(captures) ;;
     esac

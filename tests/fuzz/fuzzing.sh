@@ -1,6 +1,7 @@
 # How fuzzers are run, sourced by test.sh: all of them in turns, as many at once as there are processors, for a time that they share.
 # What they learn stays in build/fuzz/corpus and build/afl/found, what crashes them in tests/fuzz/crashes, and how often each ran in
-# build/{fuzz,fuzz-fast,afl}/executions ("NAME SECONDS EXECUTIONS" a line).
+# build/{fuzz,fuzz-fast,afl}/executions ("NAME SECONDS EXECUTIONS" a line). The build unpacks the corpus of the repository
+# (corpus.tar.zst) into its tests/fuzz/corpus.
 
 # seconds_of 10h|30m|600s|600
 seconds_of() {
@@ -20,11 +21,11 @@ fuzzer_names() {
 # One fuzzer of libFuzzer for some seconds, of the build with sanitizers or of another. Its log is kept where it failed.
 fuzz_one() {
     local name=$1 seconds=$2 build=${3:-build/fuzz} folders=("build/fuzz/corpus/$1") folder code=0
-    local log=$build/$name.log
+    local log=$build/$name.log corpus=$build/tests/fuzz/corpus
     mkdir -p "build/fuzz/corpus/$name" "tests/fuzz/crashes/$name"
-    [[ $name != decode ]] || folders+=(tests/fuzz/corpus/packet)
+    [[ $name != decode ]] || folders+=("$corpus/packet")
     [[ $name != script ]] || folders+=(transport-replay/conformance/scripts)
-    for folder in "tests/fuzz/corpus/$name" "tests/fuzz/crashes/$name"; do [[ ! -d $folder ]] || folders+=("$folder"); done
+    for folder in "$corpus/$name" "tests/fuzz/crashes/$name"; do [[ ! -d $folder ]] || folders+=("$folder"); done
     "$build/bin/fuzz_$name" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=4096 -print_final_stats=1 \
         -artifact_prefix="tests/fuzz/crashes/$name/" "${folders[@]}" </dev/null >"$log" 2>&1 || code=$?
     rmdir --ignore-fail-on-non-empty "tests/fuzz/crashes/$name"
@@ -39,11 +40,11 @@ fast_one() { fuzz_one "$1" "$2" build/fuzz-fast; }
 
 # The same of AFL++. It stops with 0 whatever it found.
 afl_one() {
-    local name=$1 seconds=$2 seeds=build/afl/seeds/$1 found=build/afl/found/$1 log=build/afl/$1.log crash code=0
+    local name=$1 seconds=$2 seeds=build/afl/seeds/$1 found=build/afl/found/$1 log=build/afl/$1.log crash code=0 corpus=build/afl/tests/fuzz/corpus
     mkdir -p "$seeds" "${found%/*}"
-    [[ $name != decode ]] || find tests/fuzz/corpus/packet -type f -exec cp -t "$seeds" {} +
+    [[ $name != decode ]] || find "$corpus/packet" -type f -exec cp -t "$seeds" {} +
     [[ $name != script ]] || find transport-replay/conformance/scripts -type f -exec cp -t "$seeds" {} +
-    find "tests/fuzz/corpus/$name" "build/fuzz/corpus/$name" -type f -size -64k -exec cp -t "$seeds" {} + 2>/dev/null
+    find "$corpus/$name" "build/fuzz/corpus/$name" -type f -size -64k -exec cp -t "$seeds" {} + 2>/dev/null
     [[ -n $(ls -A "$seeds") ]] || printf 'seed' >"$seeds/seed"
     AFL_AUTORESUME=1 AFL_NO_UI=1 AFL_NO_AFFINITY=1 AFL_SKIP_CPUFREQ=1 AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1 AFL_SKIP_CRASHES=1 \
         afl-fuzz -V "$seconds" -t 10000 -m none -i "$seeds" -o "$found" "build/afl/bin/fuzz_$name" </dev/null >"$log" 2>&1 || code=$?

@@ -29,7 +29,7 @@ files_in() {  # PATTERN FOLDER...: files below the folders that exist
     for folder in "$@"; do [[ -d $folder ]] && folders+=("$folder"); done
     [[ ${#folders[@]} -eq 0 ]] || find "${folders[@]}" -type f -regextype posix-extended -regex "$pattern" | sort
 }
-rooms=(dissect transport-replay agent sandbox cli gui examples tests bench cmake packaging docs .ci)
+rooms=(dissect transport-replay agent sandbox cli gui examples tests bench cmake packaging docs .ci .github)
 cpp='.*\.(cpp|hpp)'
 sources='.*(\.(cpp|hpp|cmake|sh)|CMakeLists\.txt|\.ci/run)'
 
@@ -96,7 +96,8 @@ rule_words() {
 rule_own() {
     local machines='(^|[^[:alnum:]_.~/-])/(home|root|work|workspace|Users)/[[:alnum:]_.]'
     local mirrors='([a-z0-9-]+\.debian\.org/debian|(archive|ports|security)\.ubuntu\.com|pypi\.org|registry\.npmjs|crates\.io|proxy\.golang\.org|conan\.io)'
-    { files_in '.*' "${rooms[@]}" captures; find . -maxdepth 1 -type f; } | sed 's|^\./||' | grep -vxF tests/rules/rules.sh |
+    # In a worktree .git is a file, of Git's own, with a path of the machine.
+    { files_in '.*' "${rooms[@]}" captures; find . -maxdepth 1 -type f ! -name .git; } | sed 's|^\./||' | grep -vxF tests/rules/rules.sh |
         xargs -r -d '\n' grep -IHnE "$machines|$mirrors"
 }
 
@@ -159,7 +160,9 @@ rule_self() {
     spare words cli/a.cpp '// The history of a vain attempt.'
     plant own README.md 'see /home/'"me/x"
     plant own docs/a.md 'http://deb.'"debian.org/debian"
+    plant own .github/workflows/ci.yml 'path: /home/'"me/x"
     spare own run.sh 'ls build/home/x'
+    spare own .git 'gitdir: /home/'"me/x"
 }
 
 case $rule in

@@ -279,8 +279,8 @@ std::string_view name(CmService service) { return kServiceNames[std::to_underlyi
 std::string_view name(CmOutcome outcome) { return kOutcomeNames[std::to_underlying(outcome)]; }
 
 std::string_view reject_reason(std::uint16_t reason) {
-    const auto found = std::ranges::find(kRejectReasons, reason, &ValueName::value);
-    return found == kRejectReasons.end() ? std::string_view{} : found->name;
+    const auto found = std::ranges::find(kCmRejectReasons, reason, &ValueName::value);
+    return found == kCmRejectReasons.end() ? std::string_view{} : found->name;
 }
 
 std::optional<Duration> CmAttempt::setup_time() const {

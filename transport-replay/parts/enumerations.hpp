@@ -5,14 +5,13 @@
 #include <transport-replay/analysis/lane_report.hpp>
 #include <transport-replay/analysis/link_watch.hpp>
 #include <transport-replay/checks/passive/passive_checks.hpp>
+#include <transport-replay/parts/archived_type.hpp>
 
 #include <cstdint>
 #include <type_traits>
 #include <utility>
 
 namespace qps::transport::parts {
-
-inline constexpr std::uint64_t kAnyValue = UINT64_MAX;
 
 template <class E>
 inline constexpr std::uint64_t kEnd = 0;  // not in the list below: a static_assert says so

@@ -3,7 +3,7 @@
 #include <transport-replay/collectives/nccl_log.hpp>
 #include <transport-replay/model/stable_order.hpp>
 #include <transport-replay/model/timeline.hpp>
-#include <transport-replay/parts/each_member.hpp>
+#include <transport-replay/parts/archived_type.hpp>
 #include <transport-replay/parts/host_clocks.hpp>
 #include <transport-replay/parts/joined_hosts.hpp>
 #include <transport-replay/parts/loss_between.hpp>

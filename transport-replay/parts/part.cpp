@@ -2,13 +2,12 @@
 #include <transport-replay/analysis/sharded_analysis.hpp>
 #include <transport-replay/parts/archive.hpp>
 #include <transport-replay/parts/part.hpp>
+#include <transport-replay/parts/part_header.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <memory>
-#include <mutex>
-#include <set>
 
 #include <fmt/format.h>
 #include <openssl/evp.h>
@@ -16,38 +15,20 @@
 
 namespace qps::transport {
 
-namespace parts {
-
-// Names are few: those that upper protocols give to their facts.
-std::string_view interned(std::string_view name) {
-    static constexpr std::size_t kMostNames = 256;
-    static constexpr std::size_t kLongest = 64;
-    static std::mutex mutex;
-    static std::set<std::string, std::less<>> names;
-    const std::scoped_lock lock(mutex);
-    if (const auto found = names.find(name); found != names.end()) return *found;
-    if (names.size() == kMostNames || name.size() > kLongest) return {};
-    return *names.emplace(name).first;
-}
-
-}  // namespace parts
-
 using dissect::printable;
 
 namespace {
 
 constexpr std::string_view kMagic{"\x89qpp\r\n\x1a\n", 8};  // as PNG: a copy that changes ends of lines breaks it
-constexpr std::uint64_t kVersion = 5;
-constexpr std::uint64_t kShape = parts::shape_of<AnalysisPart>();
 constexpr std::size_t kDigest = 32;  // SHA-256
 constexpr int kLevel = 3;            // of Zstandard: fast
 
-struct Header {
-    std::uint64_t version = kVersion;
-    std::uint64_t shape = kShape;
-    std::string program;     // its version
-    std::uint64_t size = 0;  // of the body, unpacked
-};
+constexpr std::uint64_t kVersion = 6;
+
+std::uint64_t shape() {
+    static const std::uint64_t kShape = parts::shape_of(parts::type_of<AnalysisPart>());
+    return kShape;
+}
 
 std::string digest_of(std::string_view bytes) {
     std::array<unsigned char, kDigest> digest{};
@@ -104,7 +85,7 @@ std::string part_body(const AnalysisPart& part) {
 std::string write_part(const AnalysisPart& part, std::string_view version) {
     const std::string plain = part_body(part);
     parts::Writer head;
-    head.put(Header{.program = std::string(version), .size = plain.size()});
+    head.put(PartHeader{.version = kVersion, .shape = shape(), .program = std::string(version), .size = plain.size()});
     std::string file(kMagic);
     const std::string header = head.take();
     file += static_cast<char>(header.size());
@@ -123,11 +104,11 @@ std::expected<AnalysisPart, PartProblem> read_part(std::string_view bytes, std::
     const auto length = static_cast<std::uint8_t>(content[kMagic.size()]);
     const std::string_view rest = content.substr(kMagic.size() + 1);
     if (length > rest.size()) return std::unexpected(damaged("cut off"));
-    Header header;
+    PartHeader header;
     parts::Reader head(rest.substr(0, length));
     head.take(header);
     const std::string by = printable(header.program);
-    if (!head.failed() && (header.version != kVersion || header.shape != kShape))
+    if (!head.failed() && (header.version != kVersion || header.shape != shape()))
         return std::unexpected(PartProblem{fmt::format("written by qpscope {}, whose parts {} cannot read: make it again", by, version)});
     if (digest_of(content) != bytes.substr(content.size())) return std::unexpected(damaged("damaged or cut off: its checksum is wrong"));
     if (head.failed() || !head.at_end()) return std::unexpected(damaged("damaged: its header cannot be read"));

@@ -27,8 +27,8 @@ constexpr std::string_view kind_word(Service service) { return service == Servic
 
 // "8 (Invalid service ID)"
 std::string rejection_text(std::uint64_t reason) {
-    const auto row = std::ranges::find(kRejectReasons, reason, &ValueName::value);
-    return row == kRejectReasons.end() ? std::to_string(reason) : fmt::format("{} ({})", reason, row->name);
+    const auto row = std::ranges::find(kCmRejectReasons, reason, &ValueName::value);
+    return row == kCmRejectReasons.end() ? std::to_string(reason) : fmt::format("{} ({})", reason, row->name);
 }
 
 std::string address_text(const Address& address) { return text(live::in_space(address, AddressSpace::roce_v2)); }

@@ -1,0 +1,47 @@
+// `conform --script-of CAPTURE`: the script that plays a recorded conversation again.
+#include <cli/decoding.hpp>
+#include <cli/live/live_commands.hpp>
+#include <cli/live/options/wire_options.hpp>
+#include <cli/message.hpp>
+#include <cli/output.hpp>
+#include <transport-replay/conformance/script/script_writer.hpp>
+
+#include <fmt/format.h>
+
+namespace qps::cli {
+
+using namespace dissect;
+
+ExitCode write_script_of(const Options& given) {
+    Options options = given;
+    options.files = {given.wire->conform.script_of};
+    options.jobs = 1;  // packets in their order
+    options.interface.clear();
+    const auto filter = compile_filter(options);
+    if (!filter) return ExitCode::usage;
+    std::optional<transport::Annotator> annotator;
+    if (filter->needs_annotation()) annotator.emplace();
+    Output output(options);
+    if (!output.ok()) return finish(output);
+    transport::conformance::script::ScriptWriter writer;
+    const ExitCode code = for_each_input(options, [&](Input& input, Progress& progress) {
+        decode_all(input, progress, jobs_for(options, input),
+                   {*filter,
+                    {},
+                    [](std::size_t) {},
+                    [&](std::size_t, const Packet& packet) { writer.add(packet); },
+                    [](std::size_t) { return true; },
+                    annotator ? &*annotator : nullptr, {}, {}, 0, false});
+        return ExitCode::done;
+    });
+    if (code == ExitCode::done && writer.packets() == 0) {
+        say("qpscope: {} contains no RDMA packets{}\n", given.wire->conform.script_of,
+                   options.filter.empty() ? "" : " that match the filter");
+        return ExitCode::usage;
+    }
+    if (code == ExitCode::done || code == ExitCode::damaged) output.write(writer.finish(given.wire->conform.script_of));
+    output.flush();
+    return worse(code, finish(output));
+}
+
+}  // namespace qps::cli

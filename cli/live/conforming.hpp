@@ -1,0 +1,34 @@
+// What `conform` does with a device under test, whether it plays scripts or the suite.
+#pragma once
+
+#include <cli/live/driving.hpp>
+#include <cli/live/options/conform_options.hpp>
+#include <cli/options.hpp>
+#include <transport-replay/conformance/stage/stage.hpp>
+
+namespace qps::cli {
+
+// Names of the variables that the options define.
+[[nodiscard]] std::vector<std::string> defined_names(const ConformOptions& options);
+// Of --dut and all that belongs to it; --dut is there.
+[[nodiscard]] transport::conformance::stage::StageSettings stage_settings(const Options& options);
+[[nodiscard]] std::uint16_t agent_port(const ConformOptions& options);
+
+// An endpoint as the options say; the program acts there until it is done, and the capture (-w) takes its name. The exit code is done,
+// or what ended it: said.
+[[nodiscard]] ExitCode act(const Options& options, transport::live::Program& program);
+
+// What was played, as NAME.pcapng of --evidence.
+[[nodiscard]] ExitCode write_frames(const Options& options, std::string_view name,
+                                    const transport::conformance::stage::ScriptOutcome& outcome);
+
+[[nodiscard]] std::string joined(const std::vector<std::string>& words, std::string_view between);
+// What a script shows and needs, for people.
+void append_listed(std::string& out, const transport::conformance::script::Script& script);
+
+[[nodiscard]] ExitCode run_suite(const Options& options);      // conform without a script
+[[nodiscard]] ExitCode list_suite(const Options& options);     // conform --list
+[[nodiscard]] ExitCode run_iwarp_suite(const Options& options);  // conform --iwarp
+[[nodiscard]] ExitCode show_coverage(const Options& options);  // conform --coverage
+
+}  // namespace qps::cli

@@ -1,0 +1,321 @@
+// `peer`: a live endpoint on a wire that runs one program: what happens as lines, what it came to at the end.
+#include <cli/live/driving.hpp>
+#include <cli/live/line_limit.hpp>
+#include <cli/live/live_commands.hpp>
+#include <cli/live/options/wire_options.hpp>
+#include <cli/live/pause_remarks.hpp>
+#include <cli/message.hpp>
+#include <cli/output.hpp>
+#include <dissect/types.hpp>
+#include <transport-replay/conformance/agent/agent_program.hpp>
+#include <transport-replay/report/figures.hpp>
+#include <transport-replay/report/json.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+
+#include <fmt/format.h>
+
+namespace qps::cli {
+
+using namespace transport;
+using namespace transport::live;
+using dissect::Duration;
+using dissect::Instant;
+using live::Endpoint;
+
+namespace {
+
+// A count and its name, where it is not 0.
+struct Named {
+    std::string_view name;
+    std::uint64_t count;
+};
+
+template <std::size_t N>
+void add_named(std::vector<Named>& all, const std::array<std::string_view, N>& names, const std::array<std::uint64_t, N>& counts) {
+    for (std::size_t i = 0; i < N; ++i)
+        if (counts[i] > 0) all.push_back({names[i], counts[i]});
+}
+
+// Everything that arrived and was not taken, by the reason.
+std::vector<Named> refusals_of(Endpoint& endpoint) {
+    std::vector<Named> all;
+    const EndpointCounts& counts = endpoint.counts();
+    for (const Named& each : {Named{"wrong_icrc", counts.wrong_icrc}, Named{"malformed", counts.malformed}})
+        if (each.count > 0) all.push_back(each);
+    add_named(all, verbs::kRefusalNames, endpoint.adapter().counts().refused);
+    add_named(all, kCmRefusalNames, endpoint.manager().counts().refused);
+    return all;
+}
+
+constexpr Duration kSilence{3'000'000'000};
+constexpr Duration kOneSecond{1'000'000'000};
+
+class Reporting {
+public:
+    Reporting(const Options& options, const ProgramRow& row, Output& output, const SteadyTime& clock)
+        : options_(options), row_(row), output_(output), clock_(clock) {}
+
+    // The lines of the program so far. Machines get them on standard error: standard output is one document.
+    void show(Program& program, Instant now) {
+        for (const std::string& line : program.take_lines())
+            if (limit_.admit(line, now)) print(line, now);
+        for (const std::string& sum : limit_.take_sums(now)) print(sum, now);
+    }
+
+    void print_start(const std::vector<Address>& addresses, const ProgramRequest& request, Instant now) {
+        std::string where;
+        if (request.target) where = text(*request.target);
+        else
+            for (const Address& each : addresses) where += (where.empty() ? "" : " and ") + text(each);
+        print(fmt::format("{} {} at {}{}", request.target ? "connecting to" : "serving", row_.name, where, port_text(request)), now);
+    }
+
+    // A client that met nobody: what its user would look for next.
+    void print_no_answer(const ProgramRequest& request, Instant now) {
+        print(fmt::format("no answer: check that {} is on this wire and that {} serves there{}", text(*request.target), row_.name,
+                          port_text(request)),
+              now);
+    }
+
+    void watch_pauses(const Endpoint& endpoint, Instant now) {
+        for (const std::string& line : pauses_.take(endpoint, now)) print(line, now);
+    }
+
+    // A client whose peer says nothing: said after kSilence, and every second from then on, with what is known of the reason.
+    void watch_silence(const Endpoint& endpoint, const ProgramRequest& request, Instant now) {
+        if (!request.target || verbs::is_multicast(*request.target)) return;  // who only serves, or listens to a group, may hear nothing
+        const std::uint64_t received = endpoint.counts().packets_received;
+        if (received != heard_ || !heard_at_) {
+            heard_ = received;
+            sent_ = endpoint.counts().packets_sent;
+            heard_at_ = now;
+            say_next_ = now + kSilence;
+        }
+        if (now < say_next_) return;
+        // One that was heard owes nothing while nothing is sent to it; a last ACK is not answered.
+        if (heard_ > 0 && endpoint.counts().packets_sent < sent_ + 2) return;
+        say_next_ = say_next_ + kOneSecond;
+        std::string_view why = "packets are sent, none came back";
+        if (endpoint.pauses().running()) why = "PAUSE or PFC frames hold back our packets";
+        else if (heard_ > 0) why = "nothing more came from it";
+        else if (endpoint.waiting() + endpoint.counts().unroutable > 0) why = "its address is not resolved, nobody on this wire has it";
+        else if (endpoint.counts().packets_sent == 0) why = "no packet was sent to it yet";
+        const std::int64_t seconds = std::to_underlying(now - *heard_at_) / std::to_underlying(kOneSecond);
+        print(fmt::format("{} has not answered for {} s: {}", text(*request.target), seconds, why), now);
+    }
+
+    void summarize(Endpoint& endpoint, const Program& program, Instant now) {
+        for (const std::string& sum : limit_.take_all(now)) print(sum, now);
+        if (options_.format == OutputFormat::table) summarize_for_people(endpoint, program, now);
+        else summarize_for_programs(endpoint, program, now);
+        output_.flush();
+    }
+
+private:
+    [[nodiscard]] std::string port_text(const ProgramRequest& request) const {
+        const auto port = static_cast<unsigned>(request.port.value_or(row_.port));
+        return port == 0 ? "" : fmt::format(", port {}", port);
+    }
+
+    void print(const std::string& line, Instant now) {
+        const std::string shown = fmt::format("{:>12}  {}\n", seconds_text(now - clock_.start()), line);
+        if (options_.format == OutputFormat::table) {
+            output_.write(shown);
+            output_.flush();
+        } else if (!options_.quiet) {
+            std::fputs(shown.c_str(), stderr);
+        }
+    }
+
+    void summarize_for_people(Endpoint& endpoint, const Program& program, Instant now) {
+        const ProgramCounts done = program.counts();
+        const EndpointCounts& counts = endpoint.counts();
+        const verbs::AdapterCounts& adapter = endpoint.adapter().counts();
+        std::string text = fmt::format("{}, {} s\n", row_.name, seconds_text(now - clock_.start()));
+        text += fmt::format("    connections   {}{}\n", done.connections, done.failed > 0 ? fmt::format(", {} failed", done.failed) : "");
+        text += fmt::format("    messages      {}, {}{}\n", grouped(done.messages), bytes_text(done.bytes),
+                            done.wrong > 0         ? fmt::format(", {} WRONG", done.wrong)
+                            : options_.wire->live.verify ? ""
+                                                   : ", not verified");
+        text += fmt::format("    packets       {} received, {} sent\n", counts.packets_received, counts.packets_sent);
+        if (adapter.marked + adapter.cnps_sent + adapter.cnps_received > 0)
+            text += fmt::format("    congestion    {} marked, {} CNPs sent, {} received\n", adapter.marked, adapter.cnps_sent,
+                                adapter.cnps_received);
+        for (const std::string& sum : pause_sums(endpoint.pauses(), now)) text += fmt::format("    pauses        {}\n", sum);
+        std::string refused;
+        for (const Named& each : refusals_of(endpoint))
+            refused += fmt::format("{}{} {}", refused.empty() ? "" : ", ", each.name, each.count);
+        if (!refused.empty()) text += fmt::format("    refused       {}\n", refused);
+        if (counts.unroutable > 0) text += fmt::format("    unroutable    {} packets: address not resolved\n", counts.unroutable);
+        const DeviceCounts device = endpoint.device().counts();
+        if (device.dropped + device.refused > 0)
+            text += fmt::format("    dropped here  {} frames received, {} to send\n", device.dropped, device.refused);
+        output_.write(text);
+    }
+
+    static void add_pauses(Document& document, const LinkPauses& pauses, Instant now) {
+        document.open_list("pauses");
+        const auto timers = pauses.timers();
+        for (std::size_t i = 0; i < timers.size(); ++i) {
+            const PauseTimer& timer = timers[i];
+            if (timer.stops + timer.resumes == 0) continue;
+            const Duration running = running_for(timer, now);
+            document.open();
+            document.add("kind", i < kPriorities ? "pfc" : "pause");
+            if (i < kPriorities) document.add("priority", static_cast<std::uint64_t>(i));
+            document.add("stops", timer.stops);
+            document.add("resumes", timer.resumes);
+            document.add("periods", timer.periods);
+            document.add("paused_ns", static_cast<std::int64_t>(timer.paused + running));
+            document.add("longest_ns", static_cast<std::int64_t>(std::max(timer.longest, running)));
+            document.close();
+        }
+        document.close_list();
+    }
+
+    void summarize_for_programs(Endpoint& endpoint, const Program& program, Instant now) {
+        const ProgramCounts done = program.counts();
+        const EndpointCounts& counts = endpoint.counts();
+        std::string text;
+        Document document(options_.format, text);
+        document.open();
+        document.add("schema", kSchema);
+        document.add("program", row_.name);
+        document.add("lasts_ns", static_cast<std::uint64_t>(now - clock_.start()));
+        document.add("connections", done.connections);
+        document.add("failed", done.failed);
+        document.add("messages", done.messages);
+        document.add("bytes", done.bytes);
+        document.add("wrong", done.wrong);
+        document.add("packets_received", counts.packets_received);
+        document.add("packets_sent", counts.packets_sent);
+        document.add("unroutable", counts.unroutable);
+        document.open("refused");
+        for (const Named& each : refusals_of(endpoint)) document.add(each.name, each.count);
+        document.close();
+        add_pauses(document, endpoint.pauses(), now);
+        document.close();
+        text += '\n';
+        output_.write(text);
+    }
+
+    const Options& options_;
+    const ProgramRow& row_;
+    Output& output_;
+    const SteadyTime& clock_;
+    LineLimit limit_{};
+    PauseRemarks pauses_{};
+    std::uint64_t heard_ = 0;  // packets
+    std::uint64_t sent_ = 0;   // when the last of them came
+    std::optional<Instant> heard_at_{};
+    Instant say_next_{};
+};
+
+// Which way a program can be used that the user wants another way.
+std::optional<std::string> misuse(const ProgramRow& row, const ProgramRequest& request) {
+    if (request.target && !row.connects) return fmt::format("{} only serves: omit the address", row.name);
+    if (!request.target && !row.serves) return fmt::format("{} only connects: name the address of a peer", row.name);
+    return std::nullopt;
+}
+
+// Where a server listens for TCP: sockets use this machine's addresses, so the one that was given; a device has addresses of its own,
+// so the loopback.
+std::string tcp_of(const LiveOptions& options) {
+    if (!options.tcp.empty() || options.target || options.via != Via::udp || options.addresses.size() != 1) return options.tcp;
+    return text(options.addresses.front().address);
+}
+
+ProgramRequest request_of(const LiveOptions& options) {
+    ProgramRequest request{.target = options.target, .port = options.port, .count = options.count, .size = options.size};
+    request.depth = options.depth.value_or(request.depth);
+    request.connections = options.connections.value_or(request.connections);
+    request.clients = options.clients;
+    set_timers(options, request.connect);
+    request.verify = options.verify;
+    request.fast_registration = options.fast_registration;
+    request.folder = options.folder;
+    request.secret = options.secret;
+    request.insecure = options.insecure;
+    request.exchange = {.rdma_cm = options.rdma_cm,
+                        .tcp = options.rdma_cm ? options.tcp : tcp_of(options),
+                        .mtu = options.mtu,
+                        .service = options.service,
+                        .queue_pairs = options.queue_pairs,
+                        .both_ways = options.both_ways,
+                        .all_sizes = options.all_sizes,
+                        .duration = options.duration,
+                        .gap = options.gap,
+                        .compare_swap = options.compare_swap};
+    request.seed = options.seed.value_or(request.seed);
+    return request;
+}
+
+// A client that came to nothing, for which no program has words: it was ended while it waited.
+bool met_nobody(const ProgramRequest& request, const ProgramCounts& counts) {
+    return request.target && counts.connections == 0 && counts.messages == 0 && counts.failed == 0;
+}
+
+ExitCode code_of(Ending ending, const ProgramRequest& request, const ProgramCounts& counts) {
+    if (ending == Ending::device_gone) return ExitCode::unreadable;
+    if (counts.failed > 0 || counts.wrong > 0 || met_nobody(request, counts)) return ExitCode::findings;
+    return ExitCode::done;  // a server is ended by the user, and that is no failure
+}
+
+// All that `peer` can be: the programs of live peers, and the agent that stands in for one beside a device.
+std::vector<ProgramRow> all_programs() {
+    std::vector<ProgramRow> rows(programs().begin(), programs().end());
+    rows.push_back(transport::conformance::agent::agent_program());
+    return rows;
+}
+
+}  // namespace
+
+std::string program_list() {
+    std::string text = "Programs:\n";
+    const std::vector<ProgramRow> rows = all_programs();
+    const std::size_t width = std::ranges::max(rows, {}, [](const ProgramRow& row) { return row.name.size(); }).name.size() + 2;
+    for (const ProgramRow& row : rows)
+        text += fmt::format("  {:<{}}{}{}\n", row.name, width, row.summary,
+                            row.serves && row.connects ? ""
+                            : row.serves               ? " (serves)"
+                                                       : " (connects)");
+    return text;
+}
+
+ExitCode run_peer(const Options& options) {
+    const std::vector<ProgramRow> rows = all_programs();
+    const auto row = std::ranges::find(rows, options.wire->live.program, &ProgramRow::name);
+    if (row == rows.end()) return fail({ExitCode::usage, fmt::format("no such program '{}'\n{}", options.wire->live.program, program_list())});
+    const ProgramRequest request = request_of(options.wire->live);
+    if (const auto wrong = misuse(*row, request)) return fail({ExitCode::usage, *wrong});
+    auto program = row->make(request);
+    if (!program) return fail({ExitCode::usage, program.error()});
+    Output output(options);
+    if (!output.ok()) return fail({ExitCode::output_failed, output.problem()});
+    const SteadyTime clock;
+    auto opened = open_endpoint(options.wire->live, clock.now());
+    if (!opened) return fail(opened.error());
+    Endpoint& endpoint = opened->endpoint;
+    if (auto settled = settle(endpoint, clock); !settled) return fail(settled.error());
+    if (auto begun = program->begin(endpoint, clock.now()); !begun) return fail({ExitCode::unreadable, begun.error()});
+    Reporting reporting(options, *row, output, clock);
+    reporting.print_start(opened->addresses, request, clock.now());
+    const Ending ending = drive(endpoint, *program, options.wire->live, clock, [&](Instant now) {
+        reporting.show(*program, now);
+        reporting.watch_pauses(endpoint, now);
+        reporting.watch_silence(endpoint, request, now);
+    });
+    if (met_nobody(request, program->counts())) reporting.print_no_answer(request, clock.now());
+    reporting.summarize(endpoint, *program, clock.now());
+    if (const auto problem = endpoint.device().problem()) say("qpscope: {}: {}\n", problem->device, problem->sentence);
+    if (opened->capture)
+        if (auto saved = opened->capture->commit(); !saved)
+            return fail({ExitCode::output_failed, fmt::format("{}: {}", saved.error().file, saved.error().sentence)});
+    if (!output.ok()) return fail({ExitCode::output_failed, output.problem()});
+    return code_of(ending, request, program->counts());
+}
+
+}  // namespace qps::cli

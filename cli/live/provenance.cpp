@@ -1,0 +1,36 @@
+#include <cli/live/options/wire_options.hpp>
+#include <cli/live/provenance.hpp>
+#include <dissect/render_value.hpp>
+#include <packaging/version/version.hpp>
+
+#include <sys/utsname.h>
+
+#include <fmt/format.h>
+
+namespace qps::cli {
+
+using transport::conformance::ReportFact;
+
+namespace {
+
+// "Linux 6.1.0-50-amd64 x86_64 (tester-3)"
+std::string system_text() {
+    utsname system{};
+    if (uname(&system) != 0) return "unknown";
+    return fmt::format("{} {} {} ({})", system.sysname, system.release, system.machine, system.nodename);
+}
+
+}  // namespace
+
+std::vector<ReportFact> provenance(const Options& options, dissect::Instant made) {
+    std::vector<ReportFact> facts;
+    facts.push_back({"made", dissect::utc(made)});
+    facts.push_back({"program", fmt::format("qpscope {}", version_text())});
+    facts.push_back({"command", options.command_line});
+    facts.push_back({"tester", system_text()});
+    if (!options.wire->live.interface.empty()) facts.push_back({"interface", options.wire->live.interface});
+    facts.push_back({"seed", options.wire->live.seed ? fmt::format("{}", *options.wire->live.seed) : "none given: identifiers are random"});
+    return facts;
+}
+
+}  // namespace qps::cli

@@ -1,0 +1,309 @@
+// `replay`: recorded frames back onto a wire, at their times, or into a capture; rewritten by rules.
+#include <cli/decoding.hpp>
+#include <cli/live/live_commands.hpp>
+#include <cli/live/options/wire_options.hpp>
+#include <cli/message.hpp>
+#include <dissect/capture/saved_capture.hpp>
+#include <transport-replay/live/device/capture_tap.hpp>
+#include <transport-replay/live/device/null_device.hpp>
+#include <transport-replay/live/device/packet_ring.hpp>
+#include <transport-replay/live/device/pcap_device.hpp>
+#include <transport-replay/live/device/xdp_device.hpp>
+#include <transport-replay/live/replay/replayer.hpp>
+#include <transport-replay/report/document.hpp>
+#include <transport-replay/report/figures.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <ctime>
+#include <optional>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace qps::cli {
+
+using namespace dissect;
+using namespace transport::live;
+using transport::counted;
+
+namespace {
+
+constexpr std::int64_t kSpin = 80'000;  // nanoseconds before its time from which on we wait for a frame awake
+
+// The time of day at the start, and how long that is ago by a clock that nobody sets.
+class ReplayClock {
+public:
+    [[nodiscard]] Instant now() const { return Instant{began_ + since_start()}; }
+    [[nodiscard]] std::int64_t since_start() const {
+        return std::chrono::duration_cast<std::chrono::nanoseconds>(Steady::now() - start_).count();
+    }
+
+private:
+    using Steady = std::chrono::steady_clock;
+    Steady::time_point start_ = Steady::now();
+    std::int64_t began_ = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+};
+
+// Sleeps at most so long; a signal ends it.
+void rest(std::int64_t nanoseconds) {
+    constexpr std::int64_t kLongest = 500'000'000;  // so that progress and an interrupt that came before are seen
+    nanoseconds = std::min(nanoseconds, kLongest);
+    const timespec time{nanoseconds / kNanosecondsPerSecond, nanoseconds % kNanosecondsPerSecond};
+    nanosleep(&time, nullptr);
+}
+
+std::optional<Rewriter> rewriter_of(const Options& options) {
+    std::vector<RewriteRule> rules;
+    for (const std::string& text : options.wire->rewrites) {
+        auto rule = parse_rewrite(text);
+        if (!rule || rules.size() == kMaxRewriteRules) {
+            say("qpscope: {}\n", rule ? fmt::format("more than {} rewrite rules", kMaxRewriteRules) : rule.error());
+            return std::nullopt;
+        }
+        rules.push_back(*rule);
+    }
+    return Rewriter(rules);
+}
+
+// Frames of the inputs to the replayer, one after the other.
+class Replay {
+public:
+    Replay(const Options& options, Replayer replayer, Filter filter)
+        : options_(options), replayer_(std::move(replayer)), filter_(std::move(filter)), real_(!options.wire->send_by.empty()) {
+        if (filter_.needs_annotation()) annotator_.emplace();
+        takes_all_ = options.filter.empty();
+    }
+
+    [[nodiscard]] const Replayer& replayer() const { return replayer_; }
+    [[nodiscard]] std::int64_t elapsed() const { return clock_.since_start(); }
+    [[nodiscard]] bool full() const { return options_.count != 0 && taken_ >= options_.count; }
+    [[nodiscard]] bool broken() const { return replayer_.device().problem().has_value(); }
+    [[nodiscard]] std::uint64_t loops() const { return loops_; }
+    // The next loop; a recording of the reconstruction begins anew with it.
+    void begin_again() {
+        ++loops_;
+        replayer_.begin_again();
+        if (annotator_) annotator_.emplace();
+    }
+
+    // False: no more is wanted.
+    bool run(Input& input, Progress& progress) {
+        while (!full() && !broken() && input.read(batch_)) {
+            const auto show_progress = [&] {
+                if (const CaptureFile* file = input.file()) progress.update(file->bytes_read(), file->size(), replayer_.counts().frames);
+            };
+            for (const Frame& frame : batch_.frames)
+                if (chosen(frame) && !send(frame, show_progress)) break;
+            replayer_.flush(now_);
+            show_progress();
+        }
+        return !full() && !broken() && !interrupted();
+    }
+
+    // What waits in the device goes, within patience.
+    void finish() {
+        constexpr int kTries = 1000;
+        for (int i = 0; i < kTries && real_; ++i) {
+            replayer_.flush(clock_.now());
+            const auto& counts = replayer_.device().counts();
+            if (counts.sent + counts.refused >= replayer_.counts().frames) break;
+            rest(kSpin);
+        }
+    }
+
+private:
+    bool chosen(const Frame& frame) {
+        if (takes_all_) return true;
+        decode(frame, packet_);
+        if (annotator_) annotator_->annotate(packet_);
+        return filter_.matches(packet_);
+    }
+
+    // Asked for the time before a batch of those that go as fast as they can, and before each frame that has a time of its own.
+    template <class ShowProgress>
+    bool send(const Frame& frame, const ShowProgress& show_progress) {
+        if (full() || interrupted()) return false;
+        ++taken_;
+        if (!options_.wire->fast || taken_ % kDeviceBatch == 0) tick();
+        follow(frame);
+        while (!replayer_.offer(frame, now_)) {
+            replayer_.flush(now_);
+            if (interrupted() || broken()) return false;
+            show_progress();
+            wait();
+        }
+        return true;
+    }
+
+    void tick() {
+        if (real_) now_ = clock_.now();
+    }
+
+    // Without a wire it is the time that the recording says: the first frame keeps its own, and all do where none is waited for.
+    void follow(const Frame& frame) {
+        if (real_ || !frame.has_time) return;
+        if (taken_ == 1) now_ = frame.time;
+        else if (options_.wire->fast) now_ = std::max(now_, frame.time);
+    }
+
+    // Until the replayer wants to be asked again. Without a wire time passes by itself.
+    void wait() {
+        const auto until = static_cast<std::int64_t>(replayer_.poll_at());
+        if (!real_) {
+            now_ = std::max(now_, Instant{until});
+            return;
+        }
+        tick();
+        if (const std::int64_t left = until - static_cast<std::int64_t>(now_); left > kSpin) rest(left - kSpin);
+        tick();
+    }
+
+    const Options& options_;
+    Replayer replayer_;
+    Filter filter_;
+    bool takes_all_ = true;
+    bool real_;
+    std::optional<transport::Annotator> annotator_;
+    ReplayClock clock_;
+    Instant now_ = clock_.now();
+    Batch batch_;
+    Packet packet_;
+    std::uint64_t taken_ = 0;
+    std::uint64_t loops_ = 1;
+};
+
+// What happened, for people.
+std::string summary(const Options& options, const Replay& replay) {
+    const ReplayCounts& counts = replay.replayer().counts();
+    const DeviceCounts device = replay.replayer().device().counts();
+    const double seconds = std::max(static_cast<double>(replay.elapsed()) / static_cast<double>(kNanosecondsPerSecond), 1e-9);
+    std::string text;
+    if (options.wire->send_by.empty()) {
+        text = fmt::format("{} written to {}", counted(device.sent, "frame"), options.capture);
+    } else {
+        text = fmt::format("{} with {} sent by {} in {:.3f} s: {:.0f} frames/s, {}", counted(device.sent, "frame"),
+                           transport::bytes_text(device.sent_bytes), options.wire->send_by, seconds, static_cast<double>(device.sent) / seconds,
+                           transport::rate_text(static_cast<double>(device.sent_bytes) * 8 / seconds));
+    }
+    if (replay.loops() > 1) text += fmt::format("; {} loops", replay.loops());
+    if (counts.late > 0)
+        text += fmt::format("; {} late by 1 ms or more, {} at worst", counts.late, transport::duration_text(counts.latest));
+    text += '\n';
+    const auto left_out = [&](std::uint64_t number, std::string_view why) {
+        if (number > 0) text += fmt::format("left out: {} {}\n", counted(number, "frame"), why);
+    };
+    left_out(counts.cut, "truncated in the capture");
+    left_out(counts.foreign, "not Ethernet");
+    left_out(counts.misfits, "too long for the interface, or too short for Ethernet");
+    left_out(device.refused, "refused by the interface");
+    return text;
+}
+
+std::string document(const Replay& replay) {
+    const ReplayCounts& counts = replay.replayer().counts();
+    const DeviceCounts device = replay.replayer().device().counts();
+    std::string out;
+    transport::Document json(OutputFormat::json, out, JsonLayout::indented);
+    json.open();
+    json.add("schema", transport::kSchema);
+    json.add("frames", device.sent);
+    json.add("bytes", device.sent_bytes);
+    json.add("elapsed_ns", replay.elapsed());
+    json.add("loops", replay.loops());
+    json.add("late_frames", counts.late);
+    json.add("latest_ns", counts.latest);
+    json.open("left_out");
+    json.add("cut", counts.cut);
+    json.add("foreign", counts.foreign);
+    json.add("misfits", counts.misfits);
+    json.add("refused", device.refused);
+    json.close();
+    json.close();
+    return out + "\n";
+}
+
+ExitCode fail_replay(const std::string& name, const std::string& sentence, ExitCode code) {
+    say("qpscope: {}: {}\n", name, sentence);
+    return code;
+}
+
+// What is wrong with the options together; empty where nothing is.
+std::string_view replay_contradiction(const Options& options) {
+    if (options.wire->conversation.any()) return "missing --as: choose the end to play, requester or responder";
+    if (options.files.empty()) return "missing input: name a capture file, or - for standard input";
+    if (options.wire->send_by.empty() && options.capture.empty()) return "missing output: send with -i INTERFACE, or write with -w FILE";
+    const bool stream = std::ranges::find(options.files, "-") != options.files.end();
+    if (options.wire->loops != 1 && stream) return "--loop needs files: standard input can be read only once";
+    if (options.wire->live.via == Via::udp) return "--via udp sends datagrams, not recorded frames: use ring, xdp or pcap";
+    if (options.wire->loops == 0 && options.wire->send_by.empty()) return "--loop 0 needs -i: a file would grow without end";
+    if (options.format != OutputFormat::table && options.format != OutputFormat::json)
+        return "the summary is a table or json: use -f table or -f json";
+    if (options.capture == "-" && options.output.empty()) return "-w - takes standard output: write the summary to a file with -o FILE";
+    return {};
+}
+
+std::expected<Device, Problem> sending_device(const Options& options) {
+    const auto hold = [](auto opened) -> std::expected<Device, Problem> {
+        if (!opened) return std::unexpected(std::move(opened.error()));
+        return Device(std::move(*opened));
+    };
+    if (options.wire->live.via == Via::xdp) return hold(XdpDevice::open({.interface = options.wire->send_by, .receive = false}));
+    if (options.wire->live.via == Via::pcap) return hold(PcapDevice::open(options.wire->send_by, ""));
+    return hold(PacketRing::open({.interface = options.wire->send_by, .receive = false}));
+}
+
+}  // namespace
+
+ExitCode run_replay(const Options& options) {
+    if (options.wire->conversation.part) return run_replay_conversation(options);
+    if (const std::string_view wrong = replay_contradiction(options); !wrong.empty()) {
+        say("qpscope: {}\nTry 'qpscope replay --help'.\n", wrong);
+        return ExitCode::usage;
+    }
+    auto filter = compile_filter(options);
+    auto rewriter = rewriter_of(options);
+    if (!filter || !rewriter) return ExitCode::usage;
+    Output output(options);
+    if (!output.ok()) return finish(output);
+
+    std::optional<SavedCapture> saved;
+    if (!options.capture.empty()) {
+        auto opened = SavedCapture::open(options.capture, options.files);
+        if (!opened)
+            return fail_replay(opened.error().file, opened.error().sentence,
+                               is_one_of(options.capture, options.files) ? ExitCode::usage : ExitCode::output_failed);
+        saved.emplace(std::move(*opened));
+    }
+    Device device = NullDevice();
+    if (!options.wire->send_by.empty()) {
+        auto opened = sending_device(options);
+        if (!opened) return fail_replay(opened.error().device, opened.error().sentence, ExitCode::output_failed);
+        device = std::move(*opened);
+    }
+    if (saved) device = CaptureTap(std::move(device), [&saved](const Frame& frame) { return saved->write(frame); });
+
+    Replay replay(options, Replayer(std::move(device), {.speed = options.wire->speed, .fast = options.wire->fast}, std::move(*rewriter)),
+                  std::move(*filter));
+    ExitCode code = ExitCode::done;
+    for (bool more = true; more;) {
+        code = worse(code, for_each_input(options, [&](Input& input, Progress& progress) {
+                         more = replay.run(input, progress) && more;
+                         return replay.broken() ? ExitCode::output_failed : ExitCode::done;
+                     }));
+        more = more && code == ExitCode::done && (options.wire->loops == 0 || replay.loops() < options.wire->loops);
+        if (more) replay.begin_again();
+    }
+    replay.finish();
+    if (const auto problem = replay.replayer().device().problem())
+        code = worse(code, fail_replay(problem->device, problem->sentence, ExitCode::output_failed));
+    if (saved && !replay.broken())
+        if (const auto committed = saved->commit(); !committed)
+            code = worse(code, fail_replay(committed.error().file, committed.error().sentence, ExitCode::output_failed));
+    if (!options.quiet || options.format == OutputFormat::json)
+        output.write(options.format == OutputFormat::json ? document(replay) : summary(options, replay));
+    return worse(code, finish(output));
+}
+
+}  // namespace qps::cli

@@ -1,0 +1,261 @@
+#include <cli/input.hpp>
+#include <cli/message.hpp>
+#include <cli/options.hpp>
+#include <cli/options/choice.hpp>
+#include <cli/options/command_line.hpp>
+#include <cli/options/input_options.hpp>
+#include <dissect/filter/field_index.hpp>
+#include <packaging/version/version.hpp>
+#include <transport-replay/model/large_blocks.hpp>
+#include <transport-replay/model/memory_amount.hpp>
+
+#include <cstdio>
+#include <filesystem>
+#include <new>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace qps::cli {
+
+namespace {
+
+// Two sentences of CLI11 that do not say what is wrong with which word.
+std::string in_our_words(std::string_view sentence) {
+    for (const std::string_view start : {"The following argument was not expected: ", "The following arguments were not expected: "})
+        if (sentence.starts_with(start)) {
+            const std::string_view word = sentence.substr(start.size(), sentence.find(' ', start.size()) - start.size());
+            return fmt::format("{} '{}'", word.starts_with('-') ? "unknown option" : "unexpected argument", word);
+        }
+    constexpr std::string_view kRequired = " is required";
+    if (sentence.ends_with(kRequired)) return fmt::format("missing {}", sentence.substr(0, sentence.size() - kRequired.size()));
+    return std::string(sentence);
+}
+
+std::string exit_code_text() {
+    std::string text = "Exit codes:\n";
+    for (const ExitCodeRow& row : kExitCodes) text += fmt::format("  {:<4}{}\n", static_cast<int>(row.code), row.meaning);
+    return text;
+}
+
+// The headings under which --help shows options, by their long names; the first row that fits counts.
+struct OptionGroup {
+    std::string_view heading;
+    std::string_view names;          // between spaces
+    std::string_view commands = {};  // between spaces; empty: all
+};
+constexpr std::array kOptionGroups{
+    OptionGroup{"Recorded connection", " --as --connection --connect --port --map-key --map-address --patience ", " replay "},
+    OptionGroup{"Packets", " --expect --within --count --from --frame ", " send "},
+    OptionGroup{"Device under test", " --dut --agent --agent-secret --iwarp --nvme --nqn --host-nqn --port --patience --comes-back ", " conform "},
+    OptionGroup{"Scripts", " --script --script-of --filter --set --list --coverage ", " conform "},
+    OptionGroup{"Traffic", " --port --count --size --depth --clients --connections --ack-timeout --retry --rnr-retry --min-rnr-timer --no-verify --fast-registration --seconds --sizes "
+                "--unsignaled --only ",
+                " peer pingpong "},
+    OptionGroup{"perftest and ibv_*_pingpong",
+                " --tcp --service --qps --bidirectional --all-sizes --duration --gap --compare-swap "},
+    OptionGroup{"Agent", " --secret --insecure "},
+    OptionGroup{"Wire", " --interface --address --mac --gateway --via --vlan --priority --dscp --mtu --roce-v1 --rate-control --pause --link-speed ",
+                " peer pingpong conform replay send "},
+    OptionGroup{"Run", " --fault --trace --busy --for --seed "},
+    OptionGroup{"Pace", " --speed --fast --loop "},
+    OptionGroup{"Input", " --read --interface --capture-filter --count --by-time --offset --decode-as --icrc --nccl-log --out-of-order --part --host --checks --jobs --memory --link-speed --roce-port --uet-protocol --no-sandbox "},
+    OptionGroup{"Filter", " --filter --connection --finding --around --everything --match --protocol --operation --failed --slower-than --from --message --frames --only "},
+    OptionGroup{"Verdicts", " --device --profile --compare --all ", " merge "},
+    OptionGroup{"Verdicts", " --device --profile --evidence --compare --all --fail-on ", " check conform "},
+    OptionGroup{"Output", " --as --format --output --write --column --color --interval --raw --decode --list --long --sort --performance --no-bytes --messages --markdown "
+                          "--dot --route --pdf --sqlite --packets --schema --rewrite --key --keep-vendor --payload --map --shift-time --findings-only --hosts --fail-on --quiet --no-progress --help "},
+};
+
+bool is_listed(std::string_view list, std::string_view name) { return list.find(fmt::format(" {} ", name)) != std::string_view::npos; }
+
+void group_options(CLI::App& app) {
+    app.set_help_flag("-h,--help", "Print this help and exit");  // again, to come last
+    for (CLI::Option* option : app.get_options()) {
+        if (option->get_lnames().empty()) continue;
+        const std::string name = "--" + option->get_lnames().front();
+        const auto row = std::ranges::find_if(kOptionGroups, [&](const OptionGroup& group) {
+            return is_listed(group.names, name) && (group.commands.empty() || is_listed(group.commands, app.get_name()));
+        });
+        if (row != kOptionGroups.end()) option->group(std::string(row->heading));
+    }
+}
+
+// `named`: no other command than this one is meant: options of the others, a tenth of what a short run costs, are left out.
+void add_command(CLI::App& app, const Program& program, const Command& command, std::string_view named, Options& options, const Command*& chosen) {
+    CLI::App* sub = app.add_subcommand(std::string(command.name), std::string(command.summary));
+    sub->group(std::string(command.group));
+    sub->set_help_flag();
+    if (!named.empty() && named != command.name) return;
+    sub->footer(fmt::format("Examples:\n{}", command.examples));
+    sub->callback([&chosen, &command] { chosen = &command; });
+    program.add_options(*sub, command, options);
+    sub->add_flag("-q,--quiet", options.quiet, "Suppress messages on stderr");
+    group_options(*sub);
+}
+
+// Of all commands, also of those that another program runs.
+std::vector<std::string_view> names_of(const Program& program) {
+    std::vector<std::string_view> names;
+    for (const Command& command : program.commands) names.push_back(command.name);
+    for (const CommandName& command : program.elsewhere) names.push_back(command.name);
+    return names;
+}
+
+// `qpscope FILE` is short for the default command. What looks like a command in the wrong place or with a slip is said
+// so, rather than taken for a file. Nothing where the line cannot be meant.
+std::optional<std::vector<std::string>> arguments(const Program& program, int argc, char** argv) {
+    const std::vector<std::string_view> names = names_of(program);
+    const auto is_command = [&](std::string_view word) { return std::ranges::find(names, word) != names.end(); };
+    std::vector<std::string> words(argv + 1, argv + argc);
+    if (!words.empty() && words.front() == "help") words.front() = "--help";
+    const auto first = std::ranges::find_if(words, [](const std::string& word) { return word == "-" || !word.starts_with('-'); });
+    const bool asks = std::ranges::any_of(
+        words, [](const std::string& word) { return word == "-h" || word == "--help" || word == "--version" || word == "-V"; });
+    if (asks || first == words.end() || (first == words.begin() && is_command(*first))) return words;
+    std::error_code error;
+    const auto later =
+        std::ranges::find_if(words, [&](const std::string& word) { return is_command(word) && !std::filesystem::exists(word, error); });
+    if (later != words.end()) {
+        say("qpscope: the command must come first: qpscope {} ...\n", *later);
+        return std::nullopt;
+    }
+    if (first == words.begin() && *first != "-" && !std::filesystem::exists(*first, error))
+        for (const std::string_view name : names)
+            if (dissect::edit_distance(*first, name, 2)) {
+                say("qpscope: no such file or command '{}': did you mean {}?\n", *first, name);
+                return std::nullopt;
+            }
+    if (!program.default_command.empty()) words.insert(words.begin(), std::string(program.default_command));
+    return words;
+}
+
+// CLI11's help without what it says beyond option, type and meaning: which options exclude each other, how a flag is stored,
+// empty lines in pairs.
+std::string tidied(const std::string& help) {
+    constexpr std::string_view kNoise[]{" Excludes:", "{false}"};
+    constexpr std::size_t kMeaning = 30;  // the column where meanings begin
+    std::string out;
+    std::size_t blank = 0;
+    for (std::size_t at = 0; at < help.size();) {
+        const std::size_t end = std::min(help.find('\n', at), help.size());
+        std::string line = help.substr(at, end - at);
+        at = end + 1;
+        if (line.starts_with("  ")) {
+            for (const std::string_view noise : kNoise) {
+                const std::size_t from = line.find(noise);
+                if (from == std::string::npos || from > line.find("  ", 2)) continue;
+                std::size_t to = from + noise.size();
+                if (noise == kNoise[0]) to = std::min(line.find("  ", to), line.size());
+                line.erase(from, to - from);
+                if (const std::size_t gap = line.find("  ", 2); gap < kMeaning)
+                    line.insert(gap, kMeaning - std::min(kMeaning, line.find_first_not_of(' ', gap)), ' ');
+            }
+            // A name that fits beside its meaning again.
+            if (line.size() + 2 <= kMeaning && at < help.size() && help.compare(at, kMeaning, std::string(kMeaning, ' ')) == 0) {
+                line.resize(kMeaning, ' ');
+                const std::size_t next = std::min(help.find('\n', at), help.size());
+                line += help.substr(at + kMeaning, next - at - kMeaning);
+                at = next + 1;
+            }
+        }
+        blank = line.empty() ? blank + 1 : 0;
+        if (blank < 2) out += line + '\n';
+    }
+    return out;
+}
+
+std::string quoted(std::string_view word) {
+    constexpr std::string_view kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:=,@%+-";
+    if (!word.empty() && word.find_first_not_of(kPlain) == std::string_view::npos) return std::string(word);
+    std::string out = "'";
+    for (const char each : word) out += each == '\'' ? "'\\''" : std::string(1, each);
+    return out + "'";
+}
+
+// As a shell takes it again.
+std::string command_line_of(int argc, char** argv) {
+    std::string line = "qpscope";
+    for (const char* word : std::span(argv, static_cast<std::size_t>(argc)).subspan(1)) line += ' ' + quoted(word);
+    return line;
+}
+
+int run(const Program& program, int argc, char** argv) {
+    Options options;
+    options.wire = program.wire;
+    if (argc > 0) options.command_line = command_line_of(argc, argv);
+    const Command* chosen = nullptr;
+    CLI::App app{"qpscope: RDMA packet analyser and live protocol peer", "qpscope"};
+    app.formatter_fn([](const CLI::App* command, std::string name, CLI::AppFormatMode mode) {
+        return tidied(CLI::Formatter().make_help(command, std::move(name), mode));
+    });
+    app.set_version_flag("-V,--version", fmt::format("qpscope {}", version_text()));
+    const std::string short_form =
+        program.default_command.empty() ? "" : fmt::format("qpscope FILE is short for qpscope {} FILE. ", program.default_command);
+    app.footer(fmt::format("{}See qpscope COMMAND --help for options and examples.\n\n{}", short_form, exit_code_text()));
+    app.require_subcommand(0, 1);  // that there is one is said in our own words
+    auto line = arguments(program, argc, argv);
+    if (!line) return static_cast<int>(ExitCode::usage);
+    std::vector<std::string>& words = *line;
+    const bool known = !words.empty() && std::ranges::find(program.commands, words.front(), &Command::name) != program.commands.end();
+    const std::string named = known ? words.front() : "";
+    for (const Command& command : program.commands) add_command(app, program, command, named, options, chosen);
+    for (const CommandName& command : program.elsewhere)
+        app.add_subcommand(std::string(command.name), std::string(command.summary))->group(std::string(command.group));
+    const std::string help = named.empty() ? "--help" : named + " --help";
+    std::ranges::reverse(words);  // CLI11 takes them from the back
+    try {
+        app.parse(words);
+        if (chosen != nullptr && program.check != nullptr) program.check(*app.get_subcommands().front(), *chosen, options);
+    } catch (const CLI::ParseError& error) {
+        if (error.get_exit_code() == 0) return app.exit(error);
+        say("qpscope: {}\nTry 'qpscope {}'.\n", in_our_words(error.what()), help);
+        return static_cast<int>(ExitCode::usage);
+    }
+    if (chosen == nullptr) {
+        say("qpscope: missing capture file or command\n\n{}", app.help());
+        return static_cast<int>(ExitCode::usage);
+    }
+    if (chosen->takes.captures && !options.list_findings && !options.schema && options.files.empty() == options.interface.empty()) {
+        say("qpscope: {}\n",
+                   options.files.empty() ? "missing input: name a capture file, - for standard input, or an interface with -i"
+                                         : "conflicting input: capture files and --interface exclude each other");
+        return static_cast<int>(ExitCode::usage);
+    }
+    if (const std::string wrong = wrong_clocks(options); !wrong.empty()) {
+        say("qpscope: {}\n", wrong);
+        return static_cast<int>(ExitCode::usage);
+    }
+    options.sandbox = chosen->takes.sandbox;
+    use_protocol_numbers(options);
+    catch_interrupts();
+    return static_cast<int>(chosen->run(options));
+}
+
+}  // namespace
+
+void add_memory(CLI::App& app, Options& options) {
+    add_quantity(app, "--memory", "SIZE", options.memory,
+                 "Keep at most this much in memory: 2GiB, 512MiB, ... (default: a quarter of the machine's)", transport::read_memory);
+}
+
+void add_format(CLI::App& app, Options& options, const std::string& meaning) { add_choice(app, "-f,--format", options.format, kOutputFormats, meaning); }
+
+void add_output(CLI::App& app, Options& options) {
+    app.add_option("-o,--output", options.output, "Write to FILE instead of stdout")->type_name("FILE");
+}
+
+int run_program(const Program& program, int argc, char** argv) {
+    transport::return_large_blocks();
+    try {
+        return run(program, argc, argv);
+    } catch (const std::bad_alloc&) {
+        std::fputs("qpscope: out of memory\n", stderr);
+    } catch (const std::exception& error) {
+        say("qpscope: internal error: {}\n", error.what());
+    }
+    constexpr int kInternalError = 70;
+    return kInternalError;
+}
+
+}  // namespace qps::cli
