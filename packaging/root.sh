@@ -3,7 +3,7 @@
 
 # make_base FOLDER RELEASE: FOLDER/base.tar, made once; every system begins as a copy of it. Exits with 77 where it cannot be made.
 make_base() {
-    local folder=$1 release=$2 mirror
+    local folder=$1 release=$2 mirror setting
     [[ $(id -u) == 0 ]] || { echo "SKIPPED: an empty Debian needs root"; exit 77; }
     command -v debootstrap >/dev/null || { echo "SKIPPED: there is no debootstrap (Debian package debootstrap)"; exit 77; }
     [[ ! -e $folder/base.tar ]] || return 0
@@ -13,8 +13,9 @@ make_base() {
     rm -rf --one-file-system "${folder:?}/base"
     debootstrap --variant=minbase --include=ca-certificates "$release" "$folder/base" "$mirror" >"$folder/debootstrap.log" 2>&1 ||
         { tail -n 5 "$folder/debootstrap.log"; echo "SKIPPED: no empty Debian of release $release can be made here"; exit 77; }
-    # Its packages come from where those of this machine do; of another release, from the mirror that it was made of.
-    cp -a /etc/apt/apt.conf.d "$folder/base/etc/apt/"
+    # Its packages come from where those of this machine do; of another release, from the mirror that it was made of. Settings of apt
+    # that are a package's are left to that package.
+    for setting in /etc/apt/apt.conf.d/*; do dpkg-query -S "$setting" >/dev/null 2>&1 || cp -a "$setting" "$folder/base/etc/apt/apt.conf.d/"; done
     if [[ $release == "$(. /etc/os-release && echo "${VERSION_CODENAME:-}")" ]]; then
         cp -a /etc/apt/sources.list.d "$folder/base/etc/apt/"
         rm -f "$folder/base/etc/apt/sources.list"
