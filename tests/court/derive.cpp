@@ -178,7 +178,7 @@ std::vector<Derivation> derivations(bool all) {
     const auto add = [&](std::string name, auto derive, std::vector<std::string> true_of_it = {}) {
         out.push_back({.name = std::move(name), .derive = derive, .true_of_it = std::move(true_of_it)});
     };
-    const std::vector<std::string> too_short{"capture-cut"}, lost{"capture-lost-packets"};
+    const std::vector<std::string> too_short{"capture-truncated"}, lost{"capture-lost-packets"};
     add("whole", [](const Recording& whole) { return whole; });
     add("direction-up", [](const Recording& whole) { return one_direction(whole, true); });
     add("direction-down", [](const Recording& whole) { return one_direction(whole, false); });
@@ -233,7 +233,7 @@ std::vector<Derivation> derivations(bool all) {
     std::vector<std::int64_t> apart{-2000, 200, 2000};  // us
     if (all) apart.insert(apart.end(), {-4500, -200, -20, 20, 4500});
     for (const std::int64_t by : apart)
-        add(fmt::format("clocks-apart{:+}us", by), [by](const Recording& whole) { return clocks_apart(whole, by * kMicrosecond); });
+        add(fmt::format("clock-offset{:+}us", by), [by](const Recording& whole) { return clocks_apart(whole, by * kMicrosecond); });
     for (std::uint32_t seed = 1; seed <= (all ? 20 : 3); ++seed)
         add(
             fmt::format("thinned-{}", seed), [seed](const Recording& whole) { return thinned(whole, seed); }, lost);

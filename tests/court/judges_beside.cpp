@@ -58,7 +58,7 @@ void lossy_beside(Hearing& hearing) {
     hearing.expect(hearing.claim().party == "congestion", "blames another");
 }
 
-constexpr std::array kBesideJudges{Judge{"lossy-traffic-beside", lossy_beside}};
+constexpr std::array kBesideJudges{Judge{"shared-traffic-class", lossy_beside}};
 
 }  // namespace
 

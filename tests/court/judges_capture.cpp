@@ -14,7 +14,7 @@ namespace qps::court {
 namespace {
 
 // What the program calls truncated: fewer bytes than were on the wire.
-void capture_cut(Hearing& hearing) {
+void capture_truncated(Hearing& hearing) {
     const auto said = hearing.must_say("^" + kNumber + " of " + kNumber + " packets? (?:was|were) truncated by the capture");
     if (!said) return;
     std::uint64_t cut = 0;
@@ -120,7 +120,7 @@ void capture_duplicates(Hearing& hearing) {
 }
 
 // Some request was recorded so long after an answer to it or to a later one; of these there are at least as many as it counts.
-void clocks_apart(Hearing& hearing) {
+void clock_offset(Hearing& hearing) {
     const auto said = hearing.must_say("^" + kNumber + " answers? of " + kNumber + " connections? (?:was|were) captured before (?:its request|their requests), by up to " +
                                        kQuantity);
     if (!said) return;
@@ -229,9 +229,9 @@ void malformed(Hearing& hearing) {
 }
 
 constexpr std::array kCaptureJudges{
-    Judge{"capture-cut", capture_cut},           Judge{"one-way-capture", one_way_capture},
+    Judge{"capture-truncated", capture_truncated},           Judge{"one-way-capture", one_way_capture},
     Judge{"link-local-gid", link_local_gid},     Judge{"capture-duplicates", capture_duplicates},
-    Judge{"clocks-apart", clocks_apart},
+    Judge{"clock-offset", clock_offset},
     Judge{"clock-backwards", clock_backwards},   Judge{"capture-lost-packets", capture_lost_packets},
     Judge{"gaps-unexplained", gaps_unexplained}, Judge{"malformed-packets", malformed},
 };

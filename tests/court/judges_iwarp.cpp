@@ -213,7 +213,7 @@ void unreadable(Hearing& hearing) {
 
 constexpr std::array kIwarpJudges{
     Judge{"iwarp-terminated", terminated}, Judge{"iwarp-refused", mpa_refused}, Judge{"iwarp-crc-wrong", crc_wrong},
-    Judge{"iwarp-sent-again", sent_again}, Judge{"iwarp-stream-holes", holes},  Judge{"iwarp-odd-sender", odd_sender},
+    Judge{"iwarp-retransmission", sent_again}, Judge{"iwarp-stream-holes", holes},  Judge{"iwarp-nonconforming", odd_sender},
     Judge{"iwarp-unreadable", unreadable},
 };
 

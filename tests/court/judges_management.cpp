@@ -129,7 +129,7 @@ std::string state_before(const std::vector<Message>& all, const Message& last) {
     return state;
 }
 
-void cm_refused_message(Hearing& hearing) {
+void cm_unexpected_message(Hearing& hearing) {
     const auto said = hearing.must_say("^" + kHost + " sent a CM message that is not valid in the state of the attempt between " + kHost +
                                        " and " + kHost + ": ([A-Z]+)[A-Za-z ]* in state ([a-z-]+)");
     if (!said) return;
@@ -288,7 +288,7 @@ constexpr std::array kManagementJudges{
     Judge{"cm-rejected", cm_rejected},
     Judge{"cm-no-answer", cm_no_answer},
     Judge{"cm-half-open", cm_half_open},
-    Judge{"cm-refused-message", cm_refused_message},
+    Judge{"cm-unexpected-message", cm_unexpected_message},
     Judge{"cm-retries", cm_retries},
     Judge{"cm-unresolved", cm_unresolved},
     Judge{"cm-disconnect-unanswered", cm_disconnect_unanswered},

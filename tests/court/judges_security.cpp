@@ -71,7 +71,7 @@ void queue_pairs_tried(Hearing& hearing) {
     hearing.expect(hearing.claim().party == "undecided", "blames somebody");
 }
 
-void psns_guessed(Hearing& hearing) {
+void psn_conflict(Hearing& hearing) {
     const auto said = hearing.must_say("^" + kTimes + " the PSNs of " + kHost + " to " + kHost + kQp + " left their sequence by more than 262,144 and came back to it "
                                        "within a second: packets of two senders, or recordings by two clocks\\.$");
     if (!said) return;
@@ -91,7 +91,7 @@ void psns_guessed(Hearing& hearing) {
     hearing.expect(hearing.claim().party == "undecided", "blames somebody");
 }
 
-void cnp_from_stranger(Hearing& hearing) {
+void cnp_unexpected_source(Hearing& hearing) {
     const auto said = hearing.must_say("^" + kHost + " sent " + kNumber + " CNPs? to " + kHost + " QP (\\d+), which was connected with " + kHost +
                                        " meanwhile: its CNPs come from there\\.$");
     if (!said) return;
@@ -214,8 +214,8 @@ void nfs_auth_sys(Hearing& hearing) {
 constexpr std::array kSecurityJudges{
     Judge{"keys-tried", keys_tried},
     Judge{"queue-pairs-tried", queue_pairs_tried},
-    Judge{"psns-guessed", psns_guessed},
-    Judge{"cnp-from-stranger", cnp_from_stranger},
+    Judge{"psn-conflict", psn_conflict},
+    Judge{"cnp-unexpected-source", cnp_unexpected_source},
     Judge{"address-conflict", address_conflict},
     Judge{"cm-request-flood", request_flood},
     Judge{"nvme-unauthenticated", nvme_unauthenticated},

@@ -168,7 +168,7 @@ std::uint32_t granted(const std::vector<Operation>& all) {
     return most;
 }
 
-void credits_of_one(Hearing& hearing) {
+void single_credit(Hearing& hearing) {
     const auto said = hearing.must_say("^" + kHost + " never granted " + kHost + " more than one credit for " + kUpperName + ", so " +
                                        kNumber + " operations? were sent");
     if (!said || upper_of((*said)[3]) != Upper::rpc) return hearing.expect(!said, "the court reads no credits of that protocol");
@@ -177,7 +177,7 @@ void credits_of_one(Hearing& hearing) {
     hearing.equal("credits at most", 1, granted(all));
 }
 
-void credits_used_up(Hearing& hearing) {
+void credits_exhausted(Hearing& hearing) {
     const auto said =
         hearing.must_say("^" + kHost + " used up the " + kNumber + " credits? that " + kHost + " grants for " + kUpperName + " " + kTimes);
     if (!said || upper_of((*said)[4]) != Upper::rpc) return hearing.expect(!said, "the court reads no credits of that protocol");
@@ -301,7 +301,7 @@ void keep_alive_late(Hearing& hearing) {
 constexpr std::array kUpperJudges{
     Judge{"operation-failed", operation_failed}, Judge{"operation-unanswered", operation_unanswered},
     Judge{"operation-slow", operation_slow},     Judge{"serialised-io", serialised},
-    Judge{"credits-of-one", credits_of_one},     Judge{"credits-used-up", credits_used_up},
+    Judge{"single-credit", single_credit},     Judge{"credits-exhausted", credits_exhausted},
     Judge{"login-failed", login_failed},         Judge{"protocol-refused", protocol_refused},
     Judge{"protocol-error", protocol_error},     Judge{"session-terminated", session_terminated},
     Judge{"keep-alive-late", keep_alive_late},

@@ -61,7 +61,7 @@ void lossy_beside(Stage& stage, unsigned variant) {
     }
 }
 
-constexpr std::array kBesideScenes{Scene{"lossy-traffic-beside", lossy_beside}};
+constexpr std::array kBesideScenes{Scene{"shared-traffic-class", lossy_beside}};
 
 }  // namespace
 

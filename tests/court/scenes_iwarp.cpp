@@ -119,7 +119,7 @@ void unreadable(Stage& stage, unsigned variant) {
 
 constexpr std::array kIwarpScenes{
     Scene{"iwarp-terminated", terminated}, Scene{"iwarp-refused", refused},           Scene{"iwarp-crc-wrong", crc_wrong},
-    Scene{"iwarp-sent-again", sent_again}, Scene{"iwarp-stream-holes", stream_holes}, Scene{"iwarp-odd-sender", odd_sender},
+    Scene{"iwarp-retransmission", sent_again}, Scene{"iwarp-stream-holes", stream_holes}, Scene{"iwarp-nonconforming", odd_sender},
     Scene{"iwarp-unreadable", unreadable},
 };
 

@@ -41,7 +41,7 @@ void cm_half_open(Stage& stage, unsigned variant) {
     later(stage);
 }
 
-void cm_refused_message(Stage& stage, unsigned variant) {
+void cm_unexpected_message(Stage& stage, unsigned variant) {
     if (variant != 2) stage.connect();
     if (variant == 0) stage.cm(4, 2, 1, {{"infiniband.cm.rtu.localcommid", 0xb2}, {"infiniband.cm.rtu.remotecommid", 0xa1}});
     if (variant == 1) {
@@ -192,7 +192,7 @@ constexpr std::array kManagementScenes{
     Scene{"cm-rejected", cm_rejected},
     Scene{"cm-no-answer", cm_no_answer},
     Scene{"cm-half-open", cm_half_open},
-    Scene{"cm-refused-message", cm_refused_message},
+    Scene{"cm-unexpected-message", cm_unexpected_message},
     Scene{"cm-retries", cm_retries},
     Scene{"cm-unresolved", cm_unresolved},
     Scene{"cm-disconnect-unanswered", cm_disconnect_unanswered},

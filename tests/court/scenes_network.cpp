@@ -165,7 +165,7 @@ void backwards(Stage& stage, unsigned variant) {
 }
 
 // Variant 0: some answers stand before their requests; 1: all do, by 300 us; 2: by 3 ms, of which those of one queue pair.
-void clocks_apart(Stage& stage, unsigned variant) {
+void clock_offset(Stage& stage, unsigned variant) {
     const std::int64_t by = variant == 0 ? 40 * kAMicrosecond : variant == 1 ? 300 * kAMicrosecond : 3 * kAMillisecond;
     stage.connect();
     for (unsigned i = 0; i < 12; ++i) {
@@ -205,9 +205,9 @@ constexpr std::array kNetworkScenes{
     Scene{"udp-port-entropy", port_entropy},
     Scene{"ecn-not-answered", ecn_not_answered},
     Scene{"capture-duplicates", duplicates},
-    Scene{"capture-cut", cut},
+    Scene{"capture-truncated", cut},
     Scene{"clock-backwards", backwards},
-    Scene{"clocks-apart", clocks_apart},
+    Scene{"clock-offset", clock_offset},
     Scene{"malformed-packets", malformed},
     Scene{"icrc-wrong", icrc_not_judged},
 };

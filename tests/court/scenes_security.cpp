@@ -63,7 +63,7 @@ void queue_pairs_tried(Stage& stage, unsigned variant) {
 }
 
 // Of another sender with the addresses of host 1.
-void psns_guessed(Stage& stage, unsigned variant) {
+void psn_conflict(Stage& stage, unsigned variant) {
     stage.dialogue(1, 2, 21);
     for (unsigned i = 0; i < 8 + variant; ++i) {
         stage.send(1, 2, 21, 0x40'0000 + 0x8'0000 * i);
@@ -73,7 +73,7 @@ void psns_guessed(Stage& stage, unsigned variant) {
     }
 }
 
-void cnp_from_stranger(Stage& stage, unsigned variant) {
+void cnp_unexpected_source(Stage& stage, unsigned variant) {
     stage.dialogue(1, 2, 21);
     stage.wait(200 * kAMillisecond);
     for (unsigned i = 0; i < 2 + variant; ++i) stage.packet(kCnpOpcode, 9, 1, {{"infiniband.bth.destqp", 1021}});
@@ -101,8 +101,8 @@ void request_flood(Stage& stage, unsigned variant) {
 
 constexpr std::array kSecurityScenes{
     Scene{"address-conflict", address_conflict}, Scene{"keys-tried", keys_tried},
-    Scene{"queue-pairs-tried", queue_pairs_tried}, Scene{"psns-guessed", psns_guessed},
-    Scene{"cnp-from-stranger", cnp_from_stranger}, Scene{"cm-request-flood", request_flood},
+    Scene{"queue-pairs-tried", queue_pairs_tried}, Scene{"psn-conflict", psn_conflict},
+    Scene{"cnp-unexpected-source", cnp_unexpected_source}, Scene{"cm-request-flood", request_flood},
 };
 
 }  // namespace

@@ -106,12 +106,12 @@ void serialised(Stage& stage, unsigned variant) {
     calls.answered(0, 100 + 20 * variant, (100 + 50 * variant) * kAMicrosecond);
 }
 
-void credits_of_one(Stage& stage, unsigned variant) {
+void single_credit(Stage& stage, unsigned variant) {
     Calls calls(stage, 1);
     calls.answered(0, 16 + variant);
 }
 
-void credits_used_up(Stage& stage, unsigned variant) {
+void credits_exhausted(Stage& stage, unsigned variant) {
     const std::uint32_t credits = 2 + variant;
     Calls calls(stage, credits);
     calls.answered(0, 8);
@@ -194,7 +194,7 @@ void session_terminated(Stage& stage, unsigned variant) {
 constexpr std::array kUpperScenes{
     Scene{"operation-failed", operation_failed}, Scene{"operation-unanswered", operation_unanswered},
     Scene{"operation-slow", operation_slow},     Scene{"serialised-io", serialised},
-    Scene{"credits-of-one", credits_of_one},     Scene{"credits-used-up", credits_used_up},
+    Scene{"single-credit", single_credit},     Scene{"credits-exhausted", credits_exhausted},
     Scene{"protocol-error", protocol_error},     Scene{"protocol-refused", protocol_refused},
     Scene{"keep-alive-late", keep_alive_late},   Scene{"session-terminated", session_terminated},
 };

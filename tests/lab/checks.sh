@@ -2,7 +2,7 @@
 
 # An ACK timeout of some milliseconds ends in a slow guest although nothing is lost, soft-RoCE ignores NAKs while it retransmits, TCP
 # sends again there, and some operation waits for its processor. Whose answer never comes fails otherwise.
-slowness='ack-timeout nak-ignored spurious-retransmission operation-slow iwarp-sent-again'
+slowness='ack-timeout nak-ignored spurious-retransmission operation-slow iwarp-retransmission'
 
 # Each answers nothing where all is well, else why not.
 check_findings() {

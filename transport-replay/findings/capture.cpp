@@ -144,7 +144,7 @@ void capture_duplicates(const Timeline& timeline, const Emit& emit) {
           .advice = "Mirror one direction of each port only; copies are excluded here, but other tools count them twice."});
 }
 
-void capture_cut(const Timeline& timeline, const Emit& emit) {
+void capture_truncated(const Timeline& timeline, const Emit& emit) {
     const CaptureQuality& quality = timeline.quality;
     if (quality.cut == 0) return;
     const std::string from =
@@ -246,7 +246,7 @@ void clock_backwards(const Timeline& timeline, const Emit& emit) {
 }
 
 // Nothing is answered before it is asked for.
-void clocks_apart(const Timeline& timeline, const Emit& emit) {
+void clock_offset(const Timeline& timeline, const Emit& emit) {
     std::uint64_t connections = 0;
     dissect::Duration longest{};
     FindingDraft draft{.party = Party::capture, .count = 0};

@@ -308,7 +308,7 @@ std::string events_text(const LossyBeside& one) {
 }  // namespace
 
 // One in ten of the bytes, one in four of the intervals: less is not what fills a queue.
-void lossy_traffic_beside(const Timeline& timeline, const Emit& emit) {
+void shared_traffic_class(const Timeline& timeline, const Emit& emit) {
     constexpr std::uint64_t kLeastPart = 10, kLeastIntervals = 4;
     for (const LossyBeside& one : timeline.beside) {
         if (one.lossy_bytes() * kLeastPart < one.bytes() || one.shared * kLeastIntervals < one.intervals || one.rdma_bytes == 0) continue;

@@ -62,7 +62,7 @@ void ecn_not_answered(const Timeline& timeline, const Emit& emit);
 void cnp_without_mark(const Timeline& timeline, const Emit& emit);
 void cnp_without_effect(const Timeline& timeline, const Emit& emit);
 void incast(const Timeline& timeline, const Emit& emit);
-void lossy_traffic_beside(const Timeline& timeline, const Emit& emit);
+void shared_traffic_class(const Timeline& timeline, const Emit& emit);
 
 // links.cpp: links of InfiniBand, their credits and who sends on them
 void credit_starvation(const Timeline& timeline, const Emit& emit);
@@ -84,8 +84,8 @@ void address_conflict(const Timeline& timeline, const Emit& emit);
 // security.cpp: who may not be who he says, or tries what he was not given
 void keys_tried(const Timeline& timeline, const Emit& emit);
 void queue_pairs_tried(const Timeline& timeline, const Emit& emit);
-void psns_guessed(const Timeline& timeline, const Emit& emit);
-void cnp_from_stranger(const Timeline& timeline, const Emit& emit);
+void psn_conflict(const Timeline& timeline, const Emit& emit);
+void cnp_unexpected_source(const Timeline& timeline, const Emit& emit);
 void cm_request_flood(const Timeline& timeline, const Emit& emit);
 void nvme_unauthenticated(const Timeline& timeline, const Emit& emit);
 void nfs_auth_sys(const Timeline& timeline, const Emit& emit);
@@ -98,7 +98,7 @@ void collective_incast(const Timeline& timeline, const Emit& emit);
 void cm_rejected(const Timeline& timeline, const Emit& emit);
 void cm_no_answer(const Timeline& timeline, const Emit& emit);
 void cm_half_open(const Timeline& timeline, const Emit& emit);
-void cm_refused_message(const Timeline& timeline, const Emit& emit);
+void cm_unexpected_message(const Timeline& timeline, const Emit& emit);
 void cm_retries(const Timeline& timeline, const Emit& emit);
 void cm_unresolved(const Timeline& timeline, const Emit& emit);
 void cm_disconnect_unanswered(const Timeline& timeline, const Emit& emit);
@@ -110,8 +110,8 @@ void login_failed(const Timeline& timeline, const Emit& emit);
 void session_terminated(const Timeline& timeline, const Emit& emit);
 void protocol_error(const Timeline& timeline, const Emit& emit);
 void keep_alive_late(const Timeline& timeline, const Emit& emit);
-void credits_used_up(const Timeline& timeline, const Emit& emit);
-void credits_of_one(const Timeline& timeline, const Emit& emit);
+void credits_exhausted(const Timeline& timeline, const Emit& emit);
+void single_credit(const Timeline& timeline, const Emit& emit);
 
 // ulp_operations.cpp: their operations
 void operation_failed(const Timeline& timeline, const Emit& emit);
@@ -135,8 +135,8 @@ void uet_refused(const Timeline& timeline, const Emit& emit);
 void iwarp_terminated(const Timeline& timeline, const Emit& emit);
 void iwarp_refused(const Timeline& timeline, const Emit& emit);
 void iwarp_crc_wrong(const Timeline& timeline, const Emit& emit);
-void iwarp_sent_again(const Timeline& timeline, const Emit& emit);
-void iwarp_odd_sender(const Timeline& timeline, const Emit& emit);
+void iwarp_retransmission(const Timeline& timeline, const Emit& emit);
+void iwarp_nonconforming(const Timeline& timeline, const Emit& emit);
 void iwarp_unreadable(const Timeline& timeline, const Emit& emit);
 void iwarp_stream_holes(const Timeline& timeline, const Emit& emit);
 
@@ -144,11 +144,11 @@ void iwarp_stream_holes(const Timeline& timeline, const Emit& emit);
 void capture_lost_packets(const Timeline& timeline, const Emit& emit);
 void gaps_unexplained(const Timeline& timeline, const Emit& emit);
 void capture_duplicates(const Timeline& timeline, const Emit& emit);
-void capture_cut(const Timeline& timeline, const Emit& emit);
+void capture_truncated(const Timeline& timeline, const Emit& emit);
 void one_way_capture(const Timeline& timeline, const Emit& emit);
 void pairing_uncertain(const Timeline& timeline, const Emit& emit);
 void clock_backwards(const Timeline& timeline, const Emit& emit);
-void clocks_apart(const Timeline& timeline, const Emit& emit);
+void clock_offset(const Timeline& timeline, const Emit& emit);
 void clock_coarse(const Timeline& timeline, const Emit& emit);
 void malformed_packets(const Timeline& timeline, const Emit& emit);
 void analysis_bounded(const Timeline& timeline, const Emit& emit);

@@ -85,7 +85,7 @@ void iwarp_crc_wrong(const Timeline& timeline, const Emit& emit) {
     });
 }
 
-void iwarp_sent_again(const Timeline& timeline, const Emit& emit) {
+void iwarp_retransmission(const Timeline& timeline, const Emit& emit) {
     each(timeline, [&](const Stream& place) {
         for (const End end : {End::a, End::b}) {
             const Way& way = place.connection.way(end);
@@ -114,7 +114,7 @@ void iwarp_stream_holes(const Timeline& timeline, const Emit& emit) {
 }
 
 // What the analysis reads all the same, and other readers may not.
-void iwarp_odd_sender(const Timeline& timeline, const Emit& emit) {
+void iwarp_nonconforming(const Timeline& timeline, const Emit& emit) {
     each_way(timeline, [&](const Stream& place, End end, const IwarpWay& way) {
         const auto say = [&](dissect::FrameIndex proof, std::string_view what) {
             if (proof == dissect::FrameIndex{}) return;

@@ -14,7 +14,7 @@ LossPlace::LossPlace(const Episodes& found, const std::vector<const Recovery*>& 
     for (const Recovery* episode : episodes) switch (episode->cause) {
             case NakCause::corrupt: ++places_[{Kind::corrupt, episode->passed, episode->missed}]; break;
             case NakCause::lost_before_tap: ++places_[{Kind::before, episode->passed, episode->missed}]; break;
-            case NakCause::missed_behind_tap: ++places_[{Kind::behind, episode->passed, {}}]; break;
+            case NakCause::lost_behind_tap: ++places_[{Kind::behind, episode->passed, {}}]; break;
             case NakCause::discarded_lost: ++discarded_; break;  // no loss of its own
             default: ++places_[{Kind::undecided, {}, {}}]; break;
         }
@@ -106,7 +106,7 @@ bool is_selective(const std::vector<const Recovery*>& episodes) {
     bool shown = false;
     for (const Recovery* episode : episodes) {
         if (episode->inferred || episode->resent > std::max(episode->lost, 1U)) return false;
-        const bool known = episode->cause == NakCause::lost_before_tap || episode->cause == NakCause::missed_behind_tap ||
+        const bool known = episode->cause == NakCause::lost_before_tap || episode->cause == NakCause::lost_behind_tap ||
                            episode->cause == NakCause::corrupt;
         shown = shown || (known && episode->resent != 0 && episode->end == RecoveryEnd::recovered);
     }

@@ -174,7 +174,7 @@ void cm_half_open(const Timeline& timeline, const Emit& emit) {
                               group.active(), group.passive())});
 }
 
-void cm_refused_message(const Timeline& timeline, const Emit& emit) {
+void cm_unexpected_message(const Timeline& timeline, const Emit& emit) {
     std::map<std::uint32_t, std::vector<const CmRefusal*>> by_attempt;
     for (const CmRefusal& refusal : timeline.cm.refusals)
         if (refusal.uid < timeline.cm.attempts.size()) by_attempt[refusal.uid].push_back(&refusal);

@@ -1,5 +1,5 @@
 // Findings about who may not be who he says, or tries what he was not given: R_Keys one after the other, queue pairs one after the other,
-// PSNs that do not fit, CNPs of strangers, floods of connection requests; and storage protocols without authentication. Each says what the
+// PSNs that do not fit, CNPs of unexpected sources, floods of connection requests; and storage protocols without authentication. Each says what the
 // packets show; that it was an attack no capture can tell.
 #include <dissect/types.hpp>
 #include <transport-replay/findings/draw.hpp>
@@ -177,7 +177,7 @@ void queue_pairs_tried(const Timeline& timeline, const Emit& emit) {
 
 // PSNs
 
-void psns_guessed(const Timeline& timeline, const Emit& emit) {
+void psn_conflict(const Timeline& timeline, const Emit& emit) {
     for (const Connection& connection : timeline.connections)
         for (const End end : {End::a, End::b}) {
             const Way& way = connection.way(end);
@@ -207,7 +207,7 @@ struct Bound {
     End end{};
     [[nodiscard]] auto place() const { return std::pair{host, qpn}; }
     [[nodiscard]] const Address& peer() const { return connection->end(other(end)).address; }
-    // CNPs of a stranger make no connection.
+    // CNPs of an unexpected source make no connection.
     [[nodiscard]] bool is_only_cnps() const {
         const Way &own = connection->way(end), &back = connection->way(other(end));
         return own.packets == 0 && back.packets == back.incidents->cnps;
@@ -236,7 +236,7 @@ bool spans(const Connection& connection, const CnpStream& stream) {
 }  // namespace
 
 // Of a queue pair that is connected; datagrams may bring CNPs from everywhere.
-void cnp_from_stranger(const Timeline& timeline, const Emit& emit) {
+void cnp_unexpected_source(const Timeline& timeline, const Emit& emit) {
     if (timeline.congestion.notifications.empty()) return;
     const std::vector<Bound> bound = bound_queue_pairs(timeline);
     for (const CnpStream& stream : timeline.congestion.notifications) {

@@ -139,8 +139,8 @@ void keep_alive_late(const Timeline& timeline, const Emit& emit) {
     }
 }
 
-void credits_used_up(const Timeline& timeline, const Emit& emit) {
-    for (const EventSummary& summary : summaries(timeline, UlpEventKind::credits_used_up)) {
+void credits_exhausted(const Timeline& timeline, const Emit& emit) {
+    for (const EventSummary& summary : summaries(timeline, UlpEventKind::credits_exhausted)) {
         const Sides sides = sides_of(timeline, *summary.first);
         const std::string& waited = summary.first->by_active ? sides.active : sides.passive;
         const std::string& grants = summary.first->by_active ? sides.passive : sides.active;
@@ -153,7 +153,7 @@ void credits_used_up(const Timeline& timeline, const Emit& emit) {
     }
 }
 
-void credits_of_one(const Timeline& timeline, const Emit& emit) {
+void single_credit(const Timeline& timeline, const Emit& emit) {
     constexpr std::uint64_t kEnough = 16;  // operations: before, credits are still being raised
     for (const UlpConversation& conversation : timeline.ulp.conversations) {
         if (conversation.most_credits != 1U || conversation.operations < kEnough) continue;

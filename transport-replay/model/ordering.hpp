@@ -24,7 +24,7 @@ enum class NakCause : std::uint8_t {
     lost_or_late,     // the PSN had not passed the tap, and only time tells whether what passed later was a retransmission
     lost_or_late_alone,  // likewise, and the requester sent nothing behind it again, so that nothing shows that it had the NAK
     lost_before_tap,  // the PSN had not passed the tap: what passed later was a retransmission
-    missed_behind_tap,  // it had passed when it was due: lost or overtaken between the tap and the responder, or dropped there
+    lost_behind_tap,  // it had passed when it was due: lost or overtaken between the tap and the responder, or dropped there
     corrupt,          // it had passed with a wrong ICRC
     late,             // its first sending passed the tap after packets that were sent later
     late_behind_tap,  // it had passed when it was due, and was acknowledged before it was sent again
@@ -32,7 +32,7 @@ enum class NakCause : std::uint8_t {
     discarded_lost,   // it had passed while one that was lost was missing
 };
 inline constexpr std::array<std::string_view, 10> kNakCauseNames{
-    "undecided", "lost_or_late", "lost_or_late_alone", "lost_before_tap", "missed_behind_tap", "corrupt", "late", "late_behind_tap", "discarded_late", "discarded_lost"};
+    "undecided", "lost_or_late", "lost_or_late_alone", "lost_before_tap", "lost_behind_tap", "corrupt", "late", "late_behind_tap", "discarded_late", "discarded_lost"};
 
 // Nothing was lost: only the order had changed.
 [[nodiscard]] constexpr bool is_of_order(NakCause cause) {

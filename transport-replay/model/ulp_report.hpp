@@ -103,11 +103,11 @@ enum class UlpEventKind : std::uint8_t {
     login_failed,     // the connection came about, the session did not
     keep_alive_late,  // number: how many milliseconds were without a keep-alive
     error_message,    // one side says that something is wrong, outside of any operation
-    credits_used_up,  // somebody waited for credits; number: how many were granted
+    credits_exhausted,  // somebody waited for credits; number: how many were granted
     terminated,       // the session or the stream was ended because of an error
 };
 inline constexpr std::array<std::string_view, 6> kUlpEventNames{"refused",       "login_failed",    "keep_alive_late",
-                                                                "error_message", "credits_used_up", "terminated"};
+                                                                "error_message", "credits_exhausted", "terminated"};
 
 struct UlpEvent {
     UlpEventKind kind{};

@@ -28,7 +28,7 @@ Recoveries by_psn(std::vector<Recovery>& recoveries) {
 }
 
 // What a capture says of the first sending.
-bool has_it(NakCause cause) { return cause == NakCause::missed_behind_tap || cause == NakCause::corrupt; }
+bool has_it(NakCause cause) { return cause == NakCause::lost_behind_tap || cause == NakCause::corrupt; }
 bool lacks_it(NakCause cause) { return cause == NakCause::lost_before_tap; }
 
 // The capture that has the first sending and is farthest from the sender, and the one that lacks it and is nearest, where they agree.
@@ -39,11 +39,11 @@ void combine(Recovery& told, std::uint32_t own, NakCause seen, std::uint32_t cap
         told.cause = near == NakCause::corrupt ? NakCause::corrupt : NakCause::lost_before_tap;
         told.passed = near == NakCause::corrupt ? HostNumber{} : number_of(near_capture);
         told.missed = number_of(near == NakCause::corrupt ? near_capture : far_capture);
-    } else if (near == NakCause::missed_behind_tap && far == NakCause::corrupt) {
+    } else if (near == NakCause::lost_behind_tap && far == NakCause::corrupt) {
         told.cause = far;
         told.passed = number_of(near_capture);
         told.missed = number_of(far_capture);
-    } else if (near == NakCause::missed_behind_tap && has_it(far)) {
+    } else if (near == NakCause::lost_behind_tap && has_it(far)) {
         told.cause = far;
         told.passed = number_of(far_capture);
         told.missed = {};
@@ -70,7 +70,7 @@ void combine_timeouts(Recovery& told, std::uint32_t own, const Recovery& seen, s
 
 void place_by_own(Recovery& recovery, std::uint32_t capture) {
     if (!was_asked_for(recovery)) return;
-    if (recovery.cause == NakCause::missed_behind_tap) recovery.passed = number_of(capture);
+    if (recovery.cause == NakCause::lost_behind_tap) recovery.passed = number_of(capture);
     if (lacks_it(recovery.cause) || recovery.cause == NakCause::corrupt) recovery.missed = number_of(capture);
 }
 

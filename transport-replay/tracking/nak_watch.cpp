@@ -235,7 +235,7 @@ void NakWatch::acknowledged(Psn end, Instant time) {
     std::vector<Missing>& all = losses_.made().missing;
     for (Missing& missing : all) {
         if (missing.in_gap && !missing.answered && missing.psn.before(end)) missing.answered = time;
-        if (missing.cause == NakCause::missed_behind_tap && !missing.resent && !missing.sent_twice && !missing.crossed && missing.psn.before(end))
+        if (missing.cause == NakCause::lost_behind_tap && !missing.resent && !missing.sent_twice && !missing.crossed && missing.psn.before(end))
             missing.cause = NakCause::late_behind_tap;
     }
     std::erase_if(all, [&](const Missing& missing) { return !missing.asked && !missing.in_gap && missing.psn.before(end); });
@@ -264,7 +264,7 @@ void NakWatch::asked(const Observation& nak, const GapLedger& gaps, const Reques
     missing.psn = psn;
     missing.asked = true;
     missing.asked_at = nak.time;
-    if (nak.time >= last_ && !in_gap && started_ && psn.before(expected_) && psn.before(stream.next())) missing.cause = NakCause::missed_behind_tap;
+    if (nak.time >= last_ && !in_gap && started_ && psn.before(expected_) && psn.before(stream.next())) missing.cause = NakCause::lost_behind_tap;
     const Message* asked_for = stream.covering(psn);
     missing.crossed = asked_for != nullptr && (best == Duration{} || nak.time - asked_for->last_time < best);
     missing.sent_twice = asked_for == nullptr || asked_for->retransmissions != 0;  // the second one may be behind the tap already

@@ -229,7 +229,7 @@ void RpcMachine::ask(UlpOperation operation, const UlpMessage& message, const Rp
     const std::uint32_t outstanding = session.operations().outstanding(message.from);
     if (credits_reported_ || credits_ == 0 || outstanding < credits_ || !session.from_active(message)) return;
     credits_reported_ = true;
-    session.event(UlpEventKind::credits_used_up, message, "as many calls are outstanding as the server granted credits", credits_);
+    session.event(UlpEventKind::credits_exhausted, message, "as many calls are outstanding as the server granted credits", credits_);
 }
 
 Understood RpcMachine::call(const UlpMessage& message, const RpcRdmaHead& head, std::size_t rpc, UlpSession& session) {

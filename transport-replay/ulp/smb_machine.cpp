@@ -96,7 +96,7 @@ void SmbMachine::spend_and_grant(const UlpMessage& message, std::uint16_t grante
     if (sender.credits) --*sender.credits;
     if (sender.credits && *sender.credits <= 0 && session.from_active(message) && !credits_reported_) {
         credits_reported_ = true;
-        session.event(UlpEventKind::credits_used_up, message, "the client has sent as many messages as the server granted credits", 0);
+        session.event(UlpEventKind::credits_exhausted, message, "the client has sent as many messages as the server granted credits", 0);
     }
     if (!peer.credits || granted == 0) return;
     *peer.credits += granted;

@@ -128,7 +128,7 @@ void SrpMachine::use(const UlpMessage& message, UlpSession& session) {
     if (*left_ > 0) --*left_;
     if (*left_ > 0 || reported_) return;
     reported_ = true;
-    session.event(UlpEventKind::credits_used_up, message, "the request limit is reached", session.conversation().most_credits.value_or(0));
+    session.event(UlpEventKind::credits_exhausted, message, "the request limit is reached", session.conversation().most_credits.value_or(0));
 }
 
 void SrpMachine::connected(const CmAttempt& attempt, UlpSession& session) {

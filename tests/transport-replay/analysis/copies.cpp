@@ -18,7 +18,7 @@ using Said = std::map<std::tuple<std::string, Severity, Party>, std::uint64_t>;
 Said said(const Timeline& timeline) {
     Said all;
     for (const Finding& finding : timeline.findings)
-        if (finding.id != "capture-duplicates" && finding.id != "capture-cut" && finding.id != "clock-backwards" && finding.id != "clock-coarse")
+        if (finding.id != "capture-duplicates" && finding.id != "capture-truncated" && finding.id != "clock-backwards" && finding.id != "clock-coarse")
             all[{std::string(finding.id), finding.severity, finding.party}] += finding.count;
     return all;
 }
@@ -202,5 +202,5 @@ TEST_CASE("ACKs whose AETH was cut off are answers") {
     CHECK(cut.totals.timeouts == 0);
     CHECK(cut.connections.front().ways[1].incidents->unread_answers == whole.connections.front().ways[1].acks + whole.connections.front().ways[1].incidents->sequence_naks);
     CHECK(cut.findings.size() == 1);
-    CHECK(cut.findings[0].id == "capture-cut");
+    CHECK(cut.findings[0].id == "capture-truncated");
 }

@@ -50,7 +50,7 @@ TEST_CASE("findings come worst first: severity, then count, then the first packe
     std::vector<std::string_view> ids;
     for (const Finding& finding : timeline.findings) ids.push_back(finding.id);
     CHECK(ids == std::vector<std::string_view>{"transport-retries-exceeded", "duplicated-by-network", "duplicated-by-network",
-                                               "go-back-n-loss", "capture-cut"});
+                                               "go-back-n-loss", "capture-truncated"});
     CHECK(timeline.findings[1].packets < timeline.findings[2].packets);
 }
 
@@ -300,7 +300,7 @@ TEST_CASE("what NAKs asked for was lost before the tap, or missed behind it, and
     Recovery& first = add_recovery(timeline, RecoveryKind::sequence_nak);
     CHECK(says(one(timeline, "go-back-n-loss").summary, "lost 1 packet from 10.0.0.1 (1 event, lost between 10.0.0.1 and this tap)"));
     CHECK(says(one(timeline, "go-back-n-loss").advice, "Find the drops between 10.0.0.1 and this tap"));
-    first.cause = NakCause::missed_behind_tap;
+    first.cause = NakCause::lost_behind_tap;
     CHECK(says(one(timeline, "go-back-n-loss").summary, "missed 1 packet from 10.0.0.1 (1 event, lost or reordered behind this tap)"));
     CHECK(says(one(timeline, "go-back-n-loss").advice, "Find the drops between this tap and 10.0.0.2"));
     add_recovery(timeline, RecoveryKind::sequence_nak);
@@ -434,9 +434,9 @@ TEST_CASE("marks without a CNP are the responder's where it never sent one") {
 TEST_CASE("a refused CM message is its sender's where the capture has all others") {
     Timeline timeline = healthy();
     timeline.cm.refusals = {{0, CmState::timewait, CmEvent::rtu, true, FrameIndex{9}}};
-    CHECK(one(timeline, "cm-refused-message").party == Party::requester);
+    CHECK(one(timeline, "cm-unexpected-message").party == Party::requester);
     timeline.cm.attempts[0].incomplete = true;
-    CHECK(one(timeline, "cm-refused-message").party == Party::undecided);
+    CHECK(one(timeline, "cm-unexpected-message").party == Party::undecided);
 }
 
 TEST_CASE("a peer that never answered is looked for, not the drops on the way to it") {

@@ -143,8 +143,8 @@ TEST_CASE("what follows from the order of packets is undecided where clocks diff
     CHECK(said().severity == Severity::note);
     CHECK(said().party == Party::undecided);
     CHECK(said().summary.ends_with(kDoubt));
-    CHECK(one(timeline, "clocks-apart").party == Party::capture);
+    CHECK(one(timeline, "clock-offset").party == Party::capture);
     timeline.quality.vantage.taps = 2;  // which nobody can tell apart
     draw_findings(timeline);
-    CHECK(std::ranges::count(timeline.findings, "clocks-apart", &Finding::id) == 0);
+    CHECK(std::ranges::count(timeline.findings, "clock-offset", &Finding::id) == 0);
 }

@@ -89,7 +89,7 @@ std::vector<Case> cases() {
         {"ecn-not-answered", Party::responder, changed(marked, [](S s) { s.notifies_congestion = false; }), marked},
         {"capture-lost-packets", Party::capture, changed(plain(), [](S s) { s.tap.loss = 0.1; }), with(plain(), kLoss, 50)},
         {"capture-duplicates", Party::capture, changed(plain(), [](S s) { s.tap.twice = true; }), plain()},
-        {"capture-cut", Party::capture, changed(plain(), [](S s) { s.tap.snap_length = 100; }), plain()},
+        {"capture-truncated", Party::capture, changed(plain(), [](S s) { s.tap.snap_length = 100; }), plain()},
         {"one-way-capture", Party::capture, changed(plain(), [](S s) { s.tap.sees_b_to_a = false; }), plain()},
     };
 }

@@ -236,7 +236,7 @@ const std::array kWireProofs{
     WireProof{"cm-half-open", [](W w) { w.req(), w.rep(), w.wait(10 * kSecond), w.v2(1, 3); },
               [](W w) { w.req(), w.rep(), w.dialogue(1, 2, 21), w.wait(10 * kSecond), w.v2(1, 3); }},
     WireProof{"cm-retries", [](W w) { w.req(), w.wait(2 * kSecond), w.connect(); }, [](W w) { w.connect(); }},
-    WireProof{"cm-refused-message",
+    WireProof{"cm-unexpected-message",
               [](W w) {
                   w.connect(), w.cm(4, false, {{"infiniband.cm.rtu.localcommid", 0xb2}, {"infiniband.cm.rtu.remotecommid", 0xa1}});
               },

@@ -199,38 +199,38 @@ TEST_CASE("PSNs that come back to what they left are of two senders, and a queue
 
 TEST_CASE("a CNP is a stranger's where its queue pair has another peer for sure") {
     Timeline timeline = healthy();
-    SECTION("it has") { says(one((told_by(timeline, 9), timeline), "cnp-from-stranger").summary, "10.0.0.9 sent 40 CNPs to 10.0.0.1 QP 1"); }
+    SECTION("it has") { says(one((told_by(timeline, 9), timeline), "cnp-unexpected-source").summary, "10.0.0.9 sent 40 CNPs to 10.0.0.1 QP 1"); }
     SECTION("it is not sure who its peer is") {
         told_by(timeline, 9);
         timeline.connections[0].confidence = Confidence::likely;
-        CHECK(!has(timeline, "cnp-from-stranger"));
+        CHECK(!has(timeline, "cnp-unexpected-source"));
     }
     SECTION("datagrams go to many") {
         told_by(timeline, 9);
         timeline.connections[0].service = Service::ud;
-        CHECK(!has(timeline, "cnp-from-stranger"));
+        CHECK(!has(timeline, "cnp-unexpected-source"));
     }
     SECTION("the queue pair was used again") {
         told_by(timeline, 9).last_frame = FrameIndex{5000};
-        CHECK(!has(timeline, "cnp-from-stranger"));
+        CHECK(!has(timeline, "cnp-unexpected-source"));
     }
     SECTION("it was connected with that one, too") {
         told_by(timeline, 9);
         Connection& other = add_connection(timeline, 1, 9);
         other.ends[0].qpn = Qpn{1};
-        CHECK(!has(timeline, "cnp-from-stranger"));
+        CHECK(!has(timeline, "cnp-unexpected-source"));
     }
     SECTION("an address of the other family may be its peer's") {
         told_by(timeline, 9).flow.source = {{0x2001'0db8ULL << 32U, 2}, AddressSpace::roce_v2};
-        CHECK(!has(timeline, "cnp-from-stranger"));
+        CHECK(!has(timeline, "cnp-unexpected-source"));
     }
     SECTION("it may have been under way since the peer before this one") {
         told_by(timeline, 9).last_time = Instant{kSecond / 10};
-        CHECK(!has(timeline, "cnp-from-stranger"));
+        CHECK(!has(timeline, "cnp-unexpected-source"));
     }
     SECTION("a queue pair that nobody knows") {
         told_by(timeline, 9).flow.destination_qp = Qpn{99};
-        CHECK(!has(timeline, "cnp-from-stranger"));
+        CHECK(!has(timeline, "cnp-unexpected-source"));
     }
 }
 

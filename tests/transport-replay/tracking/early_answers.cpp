@@ -67,7 +67,7 @@ TEST_CASE("answers that stand before their requests wait for them, and clocks ar
         CHECK(connection.ways[1].incidents->unmatched == 0);
         CHECK(connection.ways[1].incidents->early_answers == 398);
         CHECK(connection.ways[1].incidents->earliest_answer == Duration{late - 10 * kMicrosecond});
-        CHECK(said_of(timeline) == std::vector<std::string_view>{"clocks-apart"});
+        CHECK(said_of(timeline) == std::vector<std::string_view>{"clock-offset"});
     }
 }
 

@@ -133,7 +133,7 @@ TEST_CASE("a NAK that crosses its packet on the way does not show that the packe
         return cause_of_first(said.finish());
     };
     CHECK(cause(microseconds(5)) == NakCause::late_behind_tap);
-    CHECK(cause(Duration{}) == NakCause::missed_behind_tap);
+    CHECK(cause(Duration{}) == NakCause::lost_behind_tap);
 }
 
 TEST_CASE("a go-back that begins behind a packet after its answer did not send that packet again, nor one that goes on as if it were not there") {

@@ -166,7 +166,7 @@ TEST_CASE("loss alone, with and without identifications: no NAK is put down to o
             INFO("seed " << seed << "\n" << findings_text(timeline));
             for (const Connection& connection : timeline.connections)
                 for (const Way& way : connection.ways) {
-                    seen.lost += way.incidents->ordering->naks_of(NakCause::lost_before_tap) + way.incidents->ordering->naks_of(NakCause::missed_behind_tap);
+                    seen.lost += way.incidents->ordering->naks_of(NakCause::lost_before_tap) + way.incidents->ordering->naks_of(NakCause::lost_behind_tap);
                     seen.undecided += way.incidents->ordering->naks_of(NakCause::undecided);
                     CHECK(way.incidents->ordering->overtaken == 0);
                     CHECK(way.incidents->ordering->naks_of(NakCause::late) + way.incidents->ordering->naks_of(NakCause::late_behind_tap) +

@@ -167,7 +167,7 @@ TEST_CASE("credits that are used up are told once, and the least and most that w
     for (std::uint32_t xid = 2; xid < 6; ++xid) dialogue.say(End::a, calls::lookup3_call(xid));
     dialogue.finish();
     REQUIRE(dialogue.report.events.size() == 1);
-    CHECK(dialogue.report.events[0].kind == UlpEventKind::credits_used_up);
+    CHECK(dialogue.report.events[0].kind == UlpEventKind::credits_exhausted);
     CHECK(dialogue.report.events[0].number == 2);
     CHECK(dialogue.report.conversations[0].least_credits == 2);
     CHECK(dialogue.report.conversations[0].unanswered == 4);

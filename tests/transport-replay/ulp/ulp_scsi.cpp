@@ -265,7 +265,7 @@ TEST_CASE("an SRP login is known by its private data, in both forms, and grants 
         CHECK(dialogue.operations[0].outcome == OperationOutcome::done);
         CHECK(dialogue.operations[0].answered - dialogue.operations[0].asked == Duration{4000});
         REQUIRE(report.events.size() == 1);
-        CHECK(report.events[0].kind == UlpEventKind::credits_used_up);
+        CHECK(report.events[0].kind == UlpEventKind::credits_exhausted);
         CHECK(report.events[0].number == 2);
     }
 }

@@ -165,7 +165,7 @@ TEST_CASE("a failed log-in and credits that are used up are events") {
     dialogue.say(End::b, frames::data(frames::response({.command = 1, .status = 0xc000006d, .id = 2}, 9, 7)));
     dialogue.finish();
     REQUIRE(dialogue.report.events.size() == 2);
-    CHECK(dialogue.report.events[0].kind == UlpEventKind::credits_used_up);
+    CHECK(dialogue.report.events[0].kind == UlpEventKind::credits_exhausted);
     CHECK(dialogue.report.events[1].kind == UlpEventKind::login_failed);
     CHECK(dialogue.report.events[1].words == "STATUS_LOGON_FAILURE");
     CHECK(dialogue.report.conversations.at(0).failed == 1);
