@@ -1,6 +1,7 @@
 #include <cli/decoding.hpp>
 #include <cli/message.hpp>
 #include <transport-replay/index/named_sets.hpp>
+#include <transport-replay/model/renamed.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -35,6 +36,8 @@ std::optional<Filter> compile_filter(const Options& options, FilterSets sets) {
     } else if (sets != FilterSets::with_fields && filter->needs_whole_capture()) {
         say("qpscope: only packets and show can filter by fields of messages: use rdma.message == N, or qpscope packets -w first\n");
     } else {
+        if (!options.quiet)
+            for (const transport::Renamed* old : transport::old_names_in(options.filter)) say("qpscope: {}\n", sentence(*old));
         return std::move(*filter);
     }
     return std::nullopt;

@@ -1,4 +1,5 @@
 #include <cli/export_schema.hpp>
+#include <transport-replay/model/renamed.hpp>
 
 #include <algorithm>
 #include <array>
@@ -99,25 +100,25 @@ constexpr std::array kOperationColumns{
     SchemaColumn{"operation", kText, "Read, Write, ... in the protocol's words"},
     SchemaColumn{"tag", kInteger, "by which the protocol tells its operations apart"},
     SchemaColumn{"subject", kText, "what it is about: namespace and LBA, LUN, path"},
-    SchemaColumn{"about", kText, "the file, where the protocol names one"},
+    SchemaColumn{"file", kText, "the file, where the protocol names one"},
     SchemaColumn{"bytes", kInteger, "data that moved"},
-    SchemaColumn{"asked_bytes", kInteger, "data that it asked to be moved"},
-    SchemaColumn{"in_message_bytes", kInteger, "data in its own message"},
+    SchemaColumn{"requested_bytes", kInteger, "data that it asked to be moved"},
+    SchemaColumn{"inline_bytes", kInteger, "data in its own message"},
     SchemaColumn{"written_bytes", kInteger, "data in WRITEs"},
     SchemaColumn{"read_bytes", kInteger, "data in READs"},
     SchemaColumn{"transfers", kInteger, "WRITEs and READs"},
     SchemaColumn{"outstanding", kInteger, "operations of its requester under way when it was asked, itself included"},
-    SchemaColumn{"asked_ns", kInteger, "time of its request"},
+    SchemaColumn{"request_ns", kInteger, "time of its request"},
     SchemaColumn{"latency_ns", kInteger, "from the request to the answer"},
-    SchemaColumn{"until_data_ns", kInteger, "from the request to its first data"},
-    SchemaColumn{"data_ns", kInteger, "from the first to the last data"},
-    SchemaColumn{"to_answer_ns", kInteger, "from the last data to the answer"},
+    SchemaColumn{"wait_ns", kInteger, "from the request to its first data"},
+    SchemaColumn{"transfer_ns", kInteger, "from the first to the last data"},
+    SchemaColumn{"complete_ns", kInteger, "from the last data to the answer"},
     SchemaColumn{"outcome", kText, "done, failed, unanswered, open"},
     SchemaColumn{"status", kInteger, "the protocol's own; 0: success"},
     SchemaColumn{"status_text", kText, "of one that failed, in words"},
-    SchemaColumn{"asked_frame", kInteger, "number of the packet that asked"},
+    SchemaColumn{"request_frame", kInteger, "number of the packet that asked"},
     SchemaColumn{"data_frame", kInteger, "number of the first packet of its data"},
-    SchemaColumn{"answered_frame", kInteger, "number of the packet that answered"},
+    SchemaColumn{"answer_frame", kInteger, "number of the packet that answered"},
 };
 constexpr std::array kFindingColumns{
     SchemaColumn{"number", kInteger, "from 1, the worst first"},
@@ -171,7 +172,7 @@ constexpr std::array kPacketColumns{
 
 constexpr std::array<std::string_view, 1> kConnectionIndices{"a_address, b_address"};
 constexpr std::array<std::string_view, 2> kMessageIndices{"connection, first_ns", "latency_ns"};
-constexpr std::array<std::string_view, 2> kOperationIndices{"connection, asked_ns", "protocol, operation, latency_ns"};
+constexpr std::array<std::string_view, 2> kOperationIndices{"connection, request_ns", "protocol, operation, latency_ns"};
 constexpr std::array<std::string_view, 2> kFindingIndices{"connection", "id"};
 constexpr std::array<std::string_view, 1> kFindingPacketIndices{"frame"};
 constexpr std::array<std::string_view, 2> kPacketIndices{"connection, frame", "time_ns"};
@@ -217,7 +218,8 @@ std::string schema_page() {
         "This page is made from the source: `qpscope export --schema > docs/schema.md`.\n\n"
         "Names carry units: `_ns` are nanoseconds (times since 1970, UTC), `_bytes` bytes. What is not known is absent: NULL in SQLite, `null`\n"
         "in NDJSON, nothing between the commas of CSV. Numbers of 64 bits (addresses, operands) are stored as SQLite has them: with a sign.\n"
-        "`PRAGMA user_version` is the version of the schema, 1; a later one may have more tables and columns, and loses none.\n";
+        "`PRAGMA user_version` is the version of the schema, 2. With the same version tables and columns may be added; none goes or is renamed.\n"
+        "What version 1 called otherwise stands at the end.\n";
     for (const SchemaTable& table : kTables) {
         text += fmt::format("\n## {}\n\n{}\n\n| column | type | meaning |\n|---|---|---|\n", table.name, table.meaning);
         for (const SchemaColumn& column : table.columns) {
@@ -230,6 +232,11 @@ std::string schema_page() {
         for (const std::string_view index : table.indices) text += fmt::format(" ({})", index);
         if (!table.indices.empty()) text += "\n";
     }
+    text += fmt::format("\n## Renamed in {}\n\nNames of JSON: [docs/schema](schema/README.md#renamed-in-020).\n\n| table | old | new |\n|---|---|---|\n",
+                        transport::kRenamedIn);
+    for (const transport::Renamed& row : transport::renamed_names())
+        if (row.kind == transport::RenamedKind::column && std::ranges::find(kTables, row.where, &SchemaTable::name) != kTables.end())
+            text += fmt::format("| {} | `{}` | `{}` |\n", row.where, row.old_name, row.new_name);
     return text;
 }
 

@@ -9,6 +9,7 @@
 #include <cli/packet_copies.hpp>
 #include <cli/quantity.hpp>
 #include <transport-replay/evidence/slice.hpp>
+#include <transport-replay/model/renamed.hpp>
 #include <transport-replay/report/figures.hpp>
 
 #include <algorithm>
@@ -41,6 +42,7 @@ std::string contradiction(const Options& options) {
 std::optional<std::vector<std::size_t>> findings_of(const Options& options, const transport::Timeline& timeline) {
     std::vector<std::size_t> places;
     for (const std::string& word : options.extract.findings) {
+        if (const Renamed* old = renamed_finding(word); old != nullptr && !options.quiet) say("qpscope: {}\n", sentence(*old));
         const std::vector<std::size_t> named = findings_named(timeline, word);
         if (named.empty()) {
             say("qpscope: no such finding '{}': this capture has {} (see qpscope findings -f tsv)\n", word,

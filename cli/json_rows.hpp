@@ -1,4 +1,4 @@
-// Rows in JSON, where there are more than one document should hold: {"schema":1,"packets":[, an object a line with a comma before
+// Rows in JSON, where there are more than one document should hold: {"schema":2,"packets":[, an object a line with a comma before
 // all but the first, ]}. Each row is written as it comes.
 #pragma once
 

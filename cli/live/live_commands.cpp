@@ -69,7 +69,7 @@ constexpr std::array kCommands{
     wire_command("conform",
             "  qpscope conform --dut 10.77.0.11 -i eth1 --agent 10.77.0.11                       # the suite\n"
             "  qpscope conform --dut 10.77.0.11 -i eth1 --agent 10.77.0.11 --only RSP --profile nic.profile\n"
-            "  qpscope conform ... --comes-back 3m --evidence packets -f html -o report.html\n"
+            "  qpscope conform ... --recovery-time 3m --evidence packets -f html -o report.html\n"
             "  qpscope conform ... -f json -o new.json --compare old.json                        # between two firmwares\n"
             "  qpscope conform --iwarp --dut 10.77.0.11 --port 7174                              # an iWARP service: rping -s, ...\n"
             "  qpscope conform --nvme 10.77.0.11 -i eth1                                         # an NVMe over RDMA target\n"

@@ -184,7 +184,7 @@ private:
         document.open();
         document.add("schema", kSchema);
         document.add("program", row_.name);
-        document.add("lasts_ns", static_cast<std::uint64_t>(now - clock_.start()));
+        document.add("duration_ns", static_cast<std::uint64_t>(now - clock_.start()));
         document.add("connections", done.connections);
         document.add("failed", done.failed);
         document.add("messages", done.messages);

@@ -69,7 +69,7 @@ constexpr std::array kColumns{
     Column{"size_bytes", "bytes", Side::right, [](const ShownRow& shown) { return number(shown.row.size); },
            [](const ShownRow& shown) { return grouped(shown.row.size); }},
     Column{"place", "place", Side::right, [](const ShownRow& shown) { return number(shown.place); }},
-    Column{"row", "mode", Side::left, [](const ShownRow& shown) { return text_cell(name_of(shown.row)); },
+    Column{"mode", "mode", Side::left, [](const ShownRow& shown) { return text_cell(name_of(shown.row)); },
            [](const ShownRow& shown) { return fmt::format("{}{}", name_of(shown.row), shown.row.interrupted ? " (interrupted)" : ""); }},
     Column{"round_trips", "rounds", Side::right, [](const ShownRow& shown) { return number(shown.row.round_trips); },
            [](const ShownRow& shown) { return grouped(shown.row.round_trips); }},
@@ -86,14 +86,14 @@ constexpr std::array kColumns{
     Column{"bits_per_second", "rate", Side::right,
            [](const ShownRow& shown) { return shown.row.poured ? number(rate_of(shown.row)) : Cell{}; },
            [](const ShownRow& shown) { return shown.row.poured ? rate_text(shown.row.bits_per_second()) : std::string("-"); }},
-    Column{"lasted_ns", "", Side::right, [](const ShownRow& shown) { return number(shown.row.here.lasted); }},
+    Column{"duration_ns", "", Side::right, [](const ShownRow& shown) { return number(shown.row.here.lasted); }},
     Column{"user_ns", "user", Side::right, user_time<&PingpongRow::here>, user_text<&PingpongRow::here>},
     Column{"kernel_ns", "sys", Side::right, kernel_time<&PingpongRow::here>, kernel_text<&PingpongRow::here>},
-    Column{"peer_lasted_ns", "", Side::right, [](const ShownRow& shown) { return number(shown.row.there.lasted); }},
+    Column{"peer_duration_ns", "", Side::right, [](const ShownRow& shown) { return number(shown.row.there.lasted); }},
     Column{"peer_user_ns", "peer user", Side::right, user_time<&PingpongRow::there>, user_text<&PingpongRow::there>},
     Column{"peer_kernel_ns", "peer sys", Side::right, kernel_time<&PingpongRow::there>, kernel_text<&PingpongRow::there>},
     Column{"interrupted", "", Side::right, [](const ShownRow& shown) { return number(shown.row.interrupted ? 1U : 0U); }},
-    Column{"as_good_as", "ties with", Side::left, [](const ShownRow& shown) { return text_cell(fmt::format("{}", fmt::join(shown.ties, ", "))); }},
+    Column{"ties", "ties with", Side::left, [](const ShownRow& shown) { return text_cell(fmt::format("{}", fmt::join(shown.ties, ", "))); }},
 };
 
 // By size, in the order in which they were measured, and the best first.
@@ -146,7 +146,7 @@ const TextbookComparison* worst_of(std::span<const TextbookComparison> of_rule, 
 std::string textbook_text(std::span<const PingpongRow> rows, bool faults) {
     const auto comparisons = compared_with_textbooks(rows, faults);
     if (comparisons.empty()) return {};
-    std::string text = fmt::format("\n{:<21}  {:<31}  {}\n", "textbooks say", "of", "here");
+    std::string text = fmt::format("\n{:<21}  {:<31}  {}\n", "textbooks say", "of", "verdict");
     std::string sentences;
     for (auto first = comparisons.begin(); first != comparisons.end();) {
         const auto end = std::find_if(first, comparisons.end(), [&](const TextbookComparison& each) { return each.rule != first->rule; });
@@ -201,9 +201,9 @@ void print_for_people(const Options& options, const PingpongSettings& settings, 
 
 void add_use(Document& document, std::string_view name, const ProcessorUse& use) {
     document.open(name);
-    document.add("processor_ns", static_cast<std::int64_t>(use.worked));
-    document.add("lasted_ns", static_cast<std::int64_t>(use.lasted));
-    document.add("processor_per_million", static_cast<std::int64_t>(use.share() * 1e6));
+    document.add("cpu_ns", static_cast<std::int64_t>(use.worked));
+    document.add("duration_ns", static_cast<std::int64_t>(use.lasted));
+    document.add("cpu_per_million", static_cast<std::int64_t>(use.share() * 1e6));
     document.add("user_ns", use.kernel ? std::optional(use.worked - *use.kernel) : std::nullopt);
     document.add("kernel_ns", use.kernel);
     document.close();
@@ -214,9 +214,9 @@ void add_row(Document& document, const ShownRow& shown) {
     const auto time = [&](std::string_view name, std::optional<Duration> value) { document.add(name, measured(row, value)); };
     document.open();
     document.add("place", shown.place);
-    document.add("row", name_of(row));
+    document.add("mode", name_of(row));
     document.add("size_bytes", row.size);
-    document.add_texts("as_good_as", shown.ties);
+    document.add_texts("ties", shown.ties);
     document.add("round_trips", row.round_trips);
     document.add("lost", row.lost);
     document.add("interrupted", row.interrupted);
@@ -239,8 +239,8 @@ void add_row(Document& document, const ShownRow& shown) {
         document.close();
     }
     document.close_list();
-    add_use(document, "here", row.here);
-    add_use(document, "there", row.there);
+    add_use(document, "local", row.here);
+    add_use(document, "peer", row.there);
     document.close();
 }
 
@@ -253,7 +253,7 @@ void add_textbooks(Document& document, std::span<const PingpongRow> rows, bool f
         document.add("faster", rule.faster);
         document.add("slower", rule.slower);
         document.add("size_bytes", rows[each.faster].size);
-        document.add("here", kTextbookVerdicts[std::to_underlying(each.verdict)]);
+        document.add("verdict", kTextbookVerdicts[std::to_underlying(each.verdict)]);
         document.add("sentence", each.verdict == TextbookVerdict::fails ? std::optional(sentence_of(each, rows)) : std::nullopt);
         document.close();
     }
@@ -276,7 +276,7 @@ std::string for_programs(OutputFormat format, const PingpongSettings& settings, 
     document.open_list("left_out");
     for (const PingpongLeftOut& each : report.left_out) {
         document.open();
-        document.add("row", kPingpongModes[each.mode].name);
+        document.add("mode", kPingpongModes[each.mode].name);
         document.add("size_bytes", each.size);
         document.add("reason", each.why);
         document.close();

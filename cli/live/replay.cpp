@@ -213,11 +213,11 @@ std::string document(const Replay& replay) {
     json.add("elapsed_ns", replay.elapsed());
     json.add("loops", replay.loops());
     json.add("late_frames", counts.late);
-    json.add("latest_ns", counts.latest);
+    json.add("max_late_ns", counts.latest);
     json.open("left_out");
     json.add("cut", counts.cut);
-    json.add("foreign", counts.foreign);
-    json.add("misfits", counts.misfits);
+    json.add("not_ethernet", counts.foreign);
+    json.add("wrong_length", counts.misfits);
     json.add("refused", device.refused);
     json.close();
     json.close();

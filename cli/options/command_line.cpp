@@ -8,7 +8,9 @@
 #include <packaging/version/version.hpp>
 #include <transport-replay/model/large_blocks.hpp>
 #include <transport-replay/model/memory_amount.hpp>
+#include <transport-replay/model/renamed.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <new>
@@ -45,9 +47,9 @@ struct OptionGroup {
     std::string_view commands = {};  // between spaces; empty: all
 };
 constexpr std::array kOptionGroups{
-    OptionGroup{"Recorded connection", " --as --connection --connect --port --map-key --map-address --patience ", " replay "},
+    OptionGroup{"Recorded connection", " --as --connection --connect --port --map-key --map-address --timeout ", " replay "},
     OptionGroup{"Packets", " --expect --within --count --from --frame ", " send "},
-    OptionGroup{"Device under test", " --dut --agent --agent-secret --iwarp --nvme --nqn --host-nqn --port --patience --comes-back ", " conform "},
+    OptionGroup{"Device under test", " --dut --agent --agent-secret --iwarp --nvme --nqn --host-nqn --port --timeout --recovery-time ", " conform "},
     OptionGroup{"Scripts", " --script --script-of --filter --set --list --coverage ", " conform "},
     OptionGroup{"Traffic", " --port --count --size --depth --clients --connections --ack-timeout --retry --rnr-retry --min-rnr-timer --no-verify --fast-registration --seconds --sizes "
                 "--unsignaled --only ",
@@ -130,6 +132,20 @@ std::optional<std::vector<std::string>> arguments(const Program& program, int ar
     return words;
 }
 
+// Options by the names of today: --old TIME and --old=TIME of an earlier release are accepted, and said so unless `-q` is among them. Behind
+// `--` there are no options.
+void rename_options(std::string_view command, std::vector<std::string>& words) {
+    const auto end = std::ranges::find(words, "--");
+    const bool quiet = std::any_of(words.begin(), end, [](const std::string& word) { return word == "-q" || word == "--quiet"; });
+    for (auto word = words.begin(); word != end; ++word) {
+        const std::size_t length = std::min(word->find('='), word->size());
+        const transport::Renamed* old = transport::renamed_option(command, std::string_view(*word).substr(0, length));
+        if (old == nullptr) continue;
+        word->replace(0, length, old->new_name);
+        if (!quiet) say("qpscope: {}\n", sentence(*old));
+    }
+}
+
 // CLI11's help without what it says beyond option, type and meaning: which options exclude each other, how a flag is stored,
 // empty lines in pairs.
 std::string tidied(const std::string& help) {
@@ -199,6 +215,7 @@ int run(const Program& program, int argc, char** argv) {
     std::vector<std::string>& words = *line;
     const bool known = !words.empty() && std::ranges::find(program.commands, words.front(), &Command::name) != program.commands.end();
     const std::string named = known ? words.front() : "";
+    rename_options(named, words);
     for (const Command& command : program.commands) add_command(app, program, command, named, options, chosen);
     for (const CommandName& command : program.elsewhere)
         app.add_subcommand(std::string(command.name), std::string(command.summary))->group(std::string(command.group));

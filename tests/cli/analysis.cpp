@@ -116,7 +116,7 @@ TEST_CASE("every format of every command can be read back") {
             const Ending json = qpscope(command + Words{"-f", "json", sample(name)});
             const bool none = command[0] == "follow" && json.err.find("no such connection 1") != std::string::npos;
             CHECK(json.code == (none ? kUsage : kDone));
-            CHECK(Json::parse(json.out)["schema"] == 1);
+            CHECK(Json::parse(json.out)["schema"] == 2);
             const std::size_t format = (turn + at) % 3;
             if (format == 0 || command[0] == "follow")
                 for (const std::string& line : lines_of(qpscope(command + Words{"-f", "ndjson", sample(name)}).out))

@@ -46,7 +46,7 @@ def fail(text):
 
 
 # What may stand in the place of a value: facts are names, and what upper protocols send in private data has some.
-NAMED = re.compile(r"\.facts\.|private_data|\.words$|\.about$|node_description|\.notice$")
+NAMED = re.compile(r"\.facts\.|private_data|\.text$|\.file$|node_description|\.notice$")
 WELL_KNOWN = {"0.0.0.0", "255.255.255.255", "127.0.0.1", "::", "::1"}
 TOKEN = re.compile(r"0x[0-9a-f]{8}\b|[0-9A-Fa-f:]*:[0-9A-Fa-f:.]*[0-9A-Fa-f]|\d+\.\d+\.\d+\.\d+|lid \d+|LID of the switch \d+")
 # Numbers that samples made to order have in other places too: immediate data like R_Keys, neighbours of numbers of queue pairs.

@@ -135,7 +135,7 @@ TEST_CASE("the suite over UDP: a device that says everything twice fails, and it
 
 TEST_CASE("the suite over UDP: a device that goes away is told of, and what was not played is open") {
     const DeviceUnderTest device("9", {"--for", "3s"});
-    const Ending ending = device.ask({"--only", "FMT-05,FMT-07,FMT-13,FMT-23,REQ", "--comes-back", "1s", "-f", "json"});
+    const Ending ending = device.ask({"--only", "FMT-05,FMT-07,FMT-13,FMT-23,REQ", "--recovery-time", "1s", "-f", "json"});
     INFO(ending.err << ending.out);
     CHECK(ending.code == kFindings);
     CHECK_THAT(ending.err, Contains("the device no longer answers: ") && Contains("the device did not come back after "));
@@ -191,7 +191,7 @@ TEST_CASE("conform --iwarp: what fails a check decides the exit code, although n
                 if (echoes && ::write(taken, heard.data(), static_cast<std::size_t>(got)) < 0) break;
             ::close(taken);
         });
-        std::vector<std::string> words{"conform", "--iwarp", "--dut", "127.0.0.1", "--port", std::to_string(ntohs(place.sin_port)), "--patience", "300ms"};
+        std::vector<std::string> words{"conform", "--iwarp", "--dut", "127.0.0.1", "--port", std::to_string(ntohs(place.sin_port)), "--timeout", "300ms"};
         words.insert(words.end(), more.begin(), more.end());
         Ending ending = qpscope(words);
         service.join();
@@ -210,7 +210,7 @@ TEST_CASE("conform --iwarp: what fails a check decides the exit code, although n
 
 TEST_CASE("conform --iwarp refuses each option that it would pass over") {
     const std::vector<std::vector<std::string>> others{{"-i", "lo"}, {"--vlan", "3"}, {"--fault", "loss=3%"}, {"--trace"}, {"-w", "/dev/null"},
-        {"--via", "udp"}, {"--seed", "3"}, {"--list"}, {"--coverage"}, {"--script", "rsp-05"}, {"--agent", "10.0.0.1"}, {"--evidence", "x"}, {"--comes-back", "1s"}};
+        {"--via", "udp"}, {"--seed", "3"}, {"--list"}, {"--coverage"}, {"--script", "rsp-05"}, {"--agent", "10.0.0.1"}, {"--evidence", "x"}, {"--recovery-time", "1s"}};
     for (const std::vector<std::string>& other : others) {
         std::vector<std::string> words{"conform", "--iwarp", "--dut", loopback(1), "--port", "9"};
         words.insert(words.end(), other.begin(), other.end());
@@ -219,7 +219,7 @@ TEST_CASE("conform --iwarp refuses each option that it would pass over") {
         CHECK(refused.code == kUsage);
         CHECK_THAT(refused.err, Contains("qpscope: --iwarp takes no --"));
     }
-    CHECK(qpscope({"conform", "--iwarp", "--dut", loopback(1), "--port", "9", "--only", "MPA", "--patience", "1s", "--all", "-q"}).code == kUnreadable);
+    CHECK(qpscope({"conform", "--iwarp", "--dut", loopback(1), "--port", "9", "--only", "MPA", "--timeout", "1s", "--all", "-q"}).code == kUnreadable);
 }
 
 TEST_CASE("conform --nvme refuses each option that it would pass over, and lists its scripts") {
@@ -242,7 +242,7 @@ TEST_CASE("conform --nvme refuses each option that it would pass over, and lists
 
 TEST_CASE("conform --nvme where nobody answers, or no target: one sentence, no verdict") {
     const std::string device = loopback(1);
-    const Ending silent = qpscope({"conform", "--nvme", device, "--via", "udp", "-a", loopback(2), "-f", "json", "-q", "--patience", "200ms"});
+    const Ending silent = qpscope({"conform", "--nvme", device, "--via", "udp", "-a", loopback(2), "-f", "json", "-q", "--timeout", "200ms"});
     INFO(silent.err);
     CHECK(silent.code == kUnreadable);
     CHECK(silent.out.empty());

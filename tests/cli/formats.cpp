@@ -58,7 +58,7 @@ TEST_CASE("info as JSON has what is expected of every sample capture") {
         const Ending ending = qpscope({"info", "-f", "json", sample(name)});
         CHECK(ending.code == kDone);
         const Json found = Json::parse(ending.out);
-        CHECK(found["schema"] == 1);
+        CHECK(found["schema"] == 2);
         CHECK(found["file"] == sample(name));
         for (const char* key : {"duration_ns", "vcrc", "icrc_not_checkable"}) CHECK(found.contains(key));
         CHECK(!found.contains("problem"));

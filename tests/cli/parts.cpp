@@ -191,7 +191,7 @@ TEST_CASE("captures of two hosts are told as one") {
     CHECK_THAT(report.out, Contains("all lost between the tap of\n         sender and the tap of receiver") && Contains("sender:21"));
     CHECK(qpscope({"merge", "-f", "json", parts[0], parts[1]}).out == qpscope({"merge", "-f", "json", parts[1], parts[0]}).out);
     // Each connection is told once, and the clocks are compared: the receiver's is 1.234567 s ahead.
-    CHECK_THAT(qpscope({"merge", "-f", "json", parts[0], parts[1]}).out, Contains("\"shared_connections\": 1") && Contains("\"clock_ahead_ns\": -1234"));
+    CHECK_THAT(qpscope({"merge", "-f", "json", parts[0], parts[1]}).out, Contains("\"shared_connections\": 1") && Contains("\"clock_offset_ns\": -1234"));
     // A capture that began late has the end of the same attempt at a connection: it is one all the same, and the loss has one tap.
     const std::string late = folder.path() + "/late.pcapng", late_part = folder.path() + "/late.qpp";
     CHECK(qpscope({"packets", "-q", "-Y", "frame.number > 100", "-w", late, sample("loss_at_sender")}).code == kDone);

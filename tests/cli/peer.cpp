@@ -91,7 +91,7 @@ TEST_CASE("peer over UDP: every program and its counterpart") {
         REQUIRE(met.server.code == kDone);
         for (const Ending* ending : {&met.client, &met.server}) {
             const auto json = nlohmann::json::parse(ending->out);
-            CHECK(json["schema"] == 1);
+            CHECK(json["schema"] == 2);
             CHECK(json["connections"] == 1);
             CHECK(json["failed"] == 0);
             CHECK(json["wrong"] == 0);

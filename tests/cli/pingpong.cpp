@@ -40,7 +40,7 @@ TEST_CASE("pingpong over UDP: every row, the best first") {
     CHECK(measured.server.code == kDone);
     REQUIRE(measured.client.code == kDone);
     const auto json = nlohmann::json::parse(measured.client.out);
-    CHECK(json["schema"] == 1);
+    CHECK(json["schema"] == 2);
     CHECK(json["size_bytes"] == 3000);
     CHECK(json["depth"] == 2);
     CHECK(json["signaled"] == true);
@@ -52,13 +52,13 @@ TEST_CASE("pingpong over UDP: every row, the best first") {
     std::vector<std::string> names;
     std::int64_t before = 0;
     for (const auto& row : json["rows"]) {
-        names.push_back(row["row"]);
+        names.push_back(row["mode"]);
         CHECK(row["size_bytes"] == 3000);
         CHECK(row["round_trips"].get<int>() + row["lost"].get<int>() == 40);
-        for (const char* side : {"here", "there"}) {
-            CHECK(row[side]["processor_ns"] > 0);
-            CHECK(row[side]["processor_ns"] <= row[side]["lasted_ns"]);  // one thread
-            CHECK(row[side]["user_ns"].get<std::int64_t>() + row[side]["kernel_ns"].get<std::int64_t>() == row[side]["processor_ns"]);
+        for (const char* side : {"local", "peer"}) {
+            CHECK(row[side]["cpu_ns"] > 0);
+            CHECK(row[side]["cpu_ns"] <= row[side]["duration_ns"]);  // one thread
+            CHECK(row[side]["user_ns"].get<std::int64_t>() + row[side]["kernel_ns"].get<std::int64_t>() == row[side]["cpu_ns"]);
         }
         if (names.back().ends_with("-stream")) {
             CHECK(row["p50_ns"].is_null());
@@ -154,7 +154,7 @@ TEST_CASE("pingpong over UDP: a row that is cut short is told as far as it came"
     CHECK_THAT(measured.client.err, Contains("the time was up after 0 of 2 rows"));
     const auto json = nlohmann::json::parse(measured.client.out);
     REQUIRE(json["rows"].size() == 1);
-    CHECK(json["rows"][0]["row"] == "send-notify");
+    CHECK(json["rows"][0]["mode"] == "send-notify");
     CHECK(json["rows"][0]["interrupted"] == true);
     CHECK(json["rows"][0]["round_trips"] > 0);
     CHECK(json["rows"][0]["p50_ns"] > 0);

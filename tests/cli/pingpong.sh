@@ -29,12 +29,12 @@ import json
 report = json.load(open('client.txt'))
 assert report['wrong'] == report['failed'] == 0
 assert report['left_out'] == []
-rows = [(row['row'], row['size_bytes']) for row in report['rows']]
+rows = [(row['mode'], row['size_bytes']) for row in report['rows']]
 assert len(rows) == len(set(rows)) == 24, rows
 for row in report['rows']:
     assert row['round_trips'] + row['lost'] == 100, row
     for side in ('here', 'there'):
-        assert row[side]['user_ns'] + row[side]['kernel_ns'] == row[side]['processor_ns'], row
+        assert row[side]['user_ns'] + row[side]['kernel_ns'] == row[side]['cpu_ns'], row
 assert len(report['textbooks']) == 16
 JUDGE
 grep -q '24 rows of pingpong' server.txt

@@ -105,7 +105,7 @@ for host in ("sender", "receiver"):
     subprocess.run([program, "analyze", "-q", "--host", host, "-o", host + ".qpp", os.path.join(source, f"captures/loss_at_{host}/capture.pcap.gz")], check=True)
 joined = json.loads(subprocess.run([program, "merge", "-q", "-f", "json", "sender.qpp", "receiver.qpp"], capture_output=True).stdout)
 validate("analyze", "merge", joined)
-if len(joined["capture"]["hosts"]) != 2 or not any("passed_host" in recovery and "missed_host" in recovery for recovery in joined["recoveries"]):
+if len(joined["capture"]["hosts"]) != 2 or not any("seen_at_host" in recovery and "missing_at_host" in recovery for recovery in joined["recoveries"]):
     fail("merge of two hosts does not say who has what")
 
 # The goldens: whatever of them is one document of a command that has a schema.
@@ -129,7 +129,7 @@ if len(trips["rows"]) != 20 or len(trips["left_out"]) != 4 or not trips["textboo
     fail(f"pingpong has {len(trips['rows'])} rows and leaves out {trips['left_out']}")
 
 # What must not be valid: a validator that takes everything proves nothing.
-for name, broken in (("findings", {"schema": 1, "findings": [{"id": "x", "severity": "bad"}]}), ("connections", {"schema": 1}), ("analyze", {"schema": "1"}), ("map", {}), ("pingpong", {"schema": 1})):
+for name, broken in (("findings", {"schema": 2, "findings": [{"id": "x", "severity": "bad"}]}), ("connections", {"schema": 2}), ("analyze", {"schema": "1"}), ("map", {}), ("pingpong", {"schema": 2})):
     if schemas[name].is_valid(broken):
         fail(f"{name} takes {broken}")
 print(sum(checked.values()), "documents validated")

@@ -1,5 +1,6 @@
 #include <dissect/parse_value.hpp>
 #include <transport-replay/evidence/slice.hpp>
+#include <transport-replay/model/renamed.hpp>
 
 #include <algorithm>
 
@@ -44,9 +45,10 @@ std::vector<std::size_t> findings_named(const Timeline& timeline, std::string_vi
         if (*place == 0 || *place > timeline.findings.size()) return {};
         return {static_cast<std::size_t>(*place) - 1};
     }
+    const std::string_view id = current_finding(word);
     std::vector<std::size_t> found;
     for (std::size_t i = 0; i < timeline.findings.size(); ++i)
-        if (timeline.findings[i].id == word) found.push_back(i);
+        if (timeline.findings[i].id == id) found.push_back(i);
     return found;
 }
 

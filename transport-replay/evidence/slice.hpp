@@ -23,7 +23,8 @@ struct SliceRequest {
     bool everything = false;  // packets of all connections and of none, as close as that
 };
 
-// The findings of a timeline that a word names: the id of a finding, or a place in the list, counted from 1. Empty: none.
+// The findings of a timeline that a word names: the id of a finding, of today or an earlier one, or a place in the list, counted from 1.
+// Empty: none.
 [[nodiscard]] std::vector<std::size_t> findings_named(const Timeline& timeline, std::string_view word);
 
 // The frames that prove those findings, in order.

@@ -2,6 +2,7 @@
 #include <transport-replay/findings/findings.hpp>
 #include <transport-replay/index/finding_events.hpp>
 #include <transport-replay/index/named_sets.hpp>
+#include <transport-replay/model/renamed.hpp>
 
 #include <algorithm>
 #include <array>
@@ -90,7 +91,7 @@ std::optional<FilterError> mistake_of(const Named& named) {
     }
     if (named.value.empty() && named.end == named.begin + kFinding.size()) return std::nullopt;
     const auto rows = finding_rows();
-    if (std::ranges::find(rows, named.value, &FindingRow::id) != rows.end()) return std::nullopt;
+    if (std::ranges::find(rows, current_finding(named.value), &FindingRow::id) != rows.end()) return std::nullopt;
     return wrong(fmt::format("no finding is called '{}' (qpscope findings --list has all)", named.value));
 }
 
@@ -111,7 +112,7 @@ std::string frames_filter(const std::vector<FrameIndex>& frames) {
 
 std::vector<FrameIndex> members(const Named& named, const CaptureIndex& index, const Timeline& timeline, const std::function<bool()>& stop) {
     if (named.is_message) return message_packets(index, dissect::parse_number(named.value).value_or(0));
-    if (!named.value.empty()) return finding_events(named.value, timeline, index, stop);
+    if (!named.value.empty()) return finding_events(current_finding(named.value), timeline, index, stop);
     std::vector<FrameIndex> all;
     for (const FindingRow& row : finding_rows()) {
         const auto events = finding_events(row.id, timeline, index, stop);
@@ -126,6 +127,15 @@ std::vector<FrameIndex> members(const Named& named, const CaptureIndex& index, c
 }  // namespace
 
 bool names_sets(std::string_view filter) { return next_set(filter, 0).has_value(); }
+
+std::vector<const Renamed*> old_names_in(std::string_view filter) {
+    std::vector<const Renamed*> rows;
+    for (auto named = next_set(filter, 0); named; named = next_set(filter, named->end)) {
+        const Renamed* row = named->is_message ? nullptr : renamed_finding(named->value);
+        if (row != nullptr && std::ranges::find(rows, row) == rows.end()) rows.push_back(row);
+    }
+    return rows;
+}
 
 std::expected<std::string, FilterError> without_sets(std::string_view filter) {
     std::string text(filter);

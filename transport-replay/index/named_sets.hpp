@@ -12,13 +12,17 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace qps::transport {
 
+struct Renamed;
 struct Timeline;
 
 // Whether the filter names one.
 [[nodiscard]] bool names_sets(std::string_view filter);
+// The findings that it names as an earlier release called them, each once; they mean those of today.
+[[nodiscard]] std::vector<const Renamed*> old_names_in(std::string_view filter);
 // The same filter without them, every character in its place, for who only wants to know whether it is a filter. Errors: what stands
 // behind the name of a set is no member of it that there could be.
 [[nodiscard]] std::expected<std::string, dissect::FilterError> without_sets(std::string_view filter);

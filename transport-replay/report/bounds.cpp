@@ -34,7 +34,7 @@ constexpr std::array kBounds{
           [](T t) { return t.quality.pairs_dropped; }},
     Bound{"cm_messages", "CM message", "of further connection attempts, not followed", kUnjudged, [](T t) { return t.cm.messages_dropped; }},
     Bound{"multicast_joins", "multicast join", "not followed", kUnjudged, [](T t) { return t.cm.joins_dropped; }},
-    Bound{"cm_refusals", "refused CM message", "not listed", kUnjudged, [](T t) { return t.cm.refusals_dropped; }},
+    Bound{"cm_unexpected_messages", "unexpected CM message", "not listed", kUnjudged, [](T t) { return t.cm.refusals_dropped; }},
     Bound{"congestion_packets", "packet", "of further flows, congestion not judged", kUnjudged, [](T t) { return t.congestion.packets_dropped; }},
     Bound{"rates", "time", "that a sender was not watched for what its rate follows", kUnjudged, [](T t) { return t.congestion.rates_left_out; }},
     Bound{"bridging", "LLDP frame", "of further links and their ends, not followed", kUnjudged, [](T t) { return t.bridging.left_out; }},

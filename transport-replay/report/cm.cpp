@@ -76,7 +76,7 @@ constexpr std::array kCmColumns{
     TableColumn<CmRow>{"from_active", "from", Side::left, [](const CmRow& row) -> Cell { return row.rung.from_active; },
            [](const CmRow& row) { return std::string(row.rung.from_active ? "active" : "passive"); }},
     TableColumn<CmRow>{"duplicate", "", Side::left, [](const CmRow& row) -> Cell { return row.rung.duplicate; }},
-    TableColumn<CmRow>{"refused", "", Side::left, [](const CmRow& row) -> Cell { return row.rung.refused; }},
+    TableColumn<CmRow>{"unexpected", "", Side::left, [](const CmRow& row) -> Cell { return row.rung.refused; }},
     TableColumn<CmRow>{"state", "state", Side::left, [](const CmRow& row) { return text_cell(name(row.rung.state)); }},
     TableColumn<CmRow>{"", "remarks", Side::left, [](const CmRow& row) { return text_cell(remarks_text(row.rung)); }},
 };

@@ -197,7 +197,7 @@ void add_route(Document& document, const FabricRoute& route) {
 
 void add_trouble(Document& document, const RouteTrouble& trouble) {
     document.add("to", std::uint64_t{std::to_underlying(trouble.to)});
-    document.add("trouble", kRouteTroubleNames[static_cast<std::size_t>(trouble.kind)]);
+    document.add("problem", kRouteTroubleNames[static_cast<std::size_t>(trouble.kind)]);
     std::vector<std::string> names;
     for (const FabricNode* node : trouble.nodes) names.push_back(node_text(*node));
     document.add_texts("nodes", names);

@@ -30,7 +30,7 @@ enum class RouteEnd : std::uint8_t {
     undecided,  // at a port with another LID, while nobody is known to have that one: one port may have several (LMC, 14.2.5.6)
 };
 inline constexpr std::array<std::string_view, 8> kRouteEndNames{"arrived", "unknown_source", "no_link", "no_table",
-                                                                "no_port", "loop",           "astray",  "undecided"};
+                                                                "no_port", "loop",           "wrong_port",  "undecided"};
 
 struct FabricHop {
     const FabricNode* node = nullptr;
@@ -45,7 +45,7 @@ struct FabricRoute {
 
 // Something wrong in the tables of all LIDs that ports have.
 enum class RouteTroubleKind : std::uint8_t { hole, loop, astray };
-inline constexpr std::array<std::string_view, 3> kRouteTroubleNames{"hole", "loop", "astray"};
+inline constexpr std::array<std::string_view, 3> kRouteTroubleNames{"hole", "loop", "wrong_port"};
 struct RouteTrouble {
     dissect::Lid to{};
     RouteTroubleKind kind{};

@@ -8,7 +8,7 @@
 
 namespace qps::transport {
 
-inline constexpr int kSchema = 1;  // of what programs read; raised when a name goes or changes its meaning
+inline constexpr int kSchema = 2;  // of what programs read; raised when a name goes or changes its meaning
 
 // table: for people. ndjson: one JSON object a line.
 enum class OutputFormat : std::uint8_t { table, json, ndjson, csv, tsv };

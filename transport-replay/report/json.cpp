@@ -35,8 +35,8 @@ void add_quality(Document& document, const CaptureQuality& quality) {
     document.add("copies_of_same_tap", quality.copies_of_same_tap);
     document.add("ambiguous_repetitions", quality.ambiguous_repetitions);
     document.add("same_tap_systematic", quality.same_tap_systematic);
-    document.add("least_copy_distance_ns", quality.least_copy_distance);
-    document.add("most_copy_distance_ns", quality.most_copy_distance);
+    document.add("min_copy_distance_ns", quality.least_copy_distance);
+    document.add("max_copy_distance_ns", quality.most_copy_distance);
     document.add("window_displaced", quality.window_displaced);
     document.open("vantage_points");
     document.add("taps", quality.vantage.taps);
@@ -87,8 +87,8 @@ void add_capture(Document& document, std::span<const std::string> inputs, const 
         document.add("frames_before", host.frames_before);
         document.add("frames", host.frames);
         document.add("shared_connections", host.shared);
-        document.add("clock_ahead_ns", host.clock_ahead);
-        document.add("clock_within_ns", host.clock_within);
+        document.add("clock_offset_ns", host.clock_ahead);
+        document.add("clock_uncertainty_ns", host.clock_within);
         document.add("management_left_out", host.management_left_out);
         document.close();
     }
@@ -144,14 +144,14 @@ void add_recovery_sums(Document& document, const Way& way) {
         const RecoverySum& sum = way.incidents->recovery(static_cast<RecoveryKind>(kind));
         if (sum.episodes == 0) continue;
         document.open(kRecoveryKindNames[kind]);
-        document.add("stories", sum.episodes);
+        document.add("episodes", sum.episodes);
         document.add("triggers", sum.triggers);
         document.add("resent_packets", sum.resent);
         document.add("first_seen_packets", sum.first_seen);
         document.add("resent_bytes", sum.resent_bytes);
-        document.add("lost_ns", sum.lost);
-        document.add("waited_ns", sum.waited);
-        document.add("most_lost_ns", sum.most_lost);
+        document.add("stalled_ns", sum.lost);
+        document.add("wait_ns", sum.waited);
+        document.add("max_stalled_ns", sum.most_lost);
         document.close();
     }
     document.close();
@@ -168,9 +168,9 @@ void add_way_messages(Document& document, const Way& way) {
     document.add("open", way.open);
     document.open("latency");
     document.add("count", way.latency.count);
-    document.add("least_ns", way.latency.least);
+    document.add("min_ns", way.latency.least);
     document.add("mean_ns", way.latency.mean());
-    document.add("most_ns", way.latency.most);
+    document.add("max_ns", way.latency.most);
     document.close();
 }
 
@@ -209,8 +209,8 @@ void add_way(Document& document, const Way& way) {
     add_way_messages(document, way);
     document.add("path_mtu_bytes", way.path_mtu);
     document.add("first_psn", way.first_psn);
-    document.add("most_reads_outstanding", way.most_reads);
-    document.add("reads_at_most", way.reads_at_most);
+    document.add("max_reads_outstanding", way.most_reads);
+    document.add("reads_at_max", way.reads_at_most);
     add_few(document, "pkeys", way.pkeys);
     add_few(document, "dscps", way.dscps);
     add_few(document, "pcps", way.pcps);
@@ -255,7 +255,7 @@ void add_connection(Document& document, const Connection& connection) {
     document.add("first_frame", connection.first_frame());
     document.add("first_ns", connection.first_time());
     document.add("last_ns", connection.last_time());
-    document.open_list("ways");
+    document.open_list("directions");
     for (const Way& way : connection.ways) add_way(document, way);
     document.close_list();
 }
@@ -268,9 +268,9 @@ void add_recovery(Document& document, const Recovery& recovery) {
     document.add("psn", recovery.psn);
     if (recovery.kind == RecoveryKind::sequence_nak)
         document.add("nak_cause", kNakCauseNames[static_cast<std::size_t>(recovery.cause)]);
-    if (recovery.passed != HostNumber{}) document.add("passed_host", std::uint64_t{std::to_underlying(recovery.passed)});
-    if (recovery.missed != HostNumber{}) document.add("missed_host", std::uint64_t{std::to_underlying(recovery.missed)});
-    if (recovery.missed_answer) document.add("missed_answer", true);
+    if (recovery.passed != HostNumber{}) document.add("seen_at_host", std::uint64_t{std::to_underlying(recovery.passed)});
+    if (recovery.missed != HostNumber{}) document.add("missing_at_host", std::uint64_t{std::to_underlying(recovery.missed)});
+    if (recovery.missed_answer) document.add("answer_missing", true);
     document.add("lost_packets", recovery.lost);
     document.add("triggers", recovery.triggers);
     document.add("rounds", recovery.rounds);
@@ -281,14 +281,14 @@ void add_recovery(Document& document, const Recovery& recovery) {
     document.add("trigger_frame", recovery.trigger);
     document.add("resumed_frame", recovery.resumed);
     document.add("last_frame", recovery.last);
-    document.add("began_ns", recovery.time.begin());
+    document.add("start_ns", recovery.time.begin());
     document.add("resumed_ns", recovery.resumed_time);
-    document.add("ended_ns", recovery.time.end());
-    document.add("lost_time_ns", recovery.lost_time());
-    document.add("waited_ns", recovery.waited);
-    document.add("longest_wait_ns", recovery.longest_wait);
+    document.add("end_ns", recovery.time.end());
+    document.add("stalled_ns", recovery.lost_time());
+    document.add("wait_ns", recovery.waited);
+    document.add("max_wait_ns", recovery.longest_wait);
     document.add("silence_ns", recovery.silence);
-    document.add("timer_ran_ns", recovery.timer_ran);
+    document.add("timer_ns", recovery.timer_ran);
     document.add("interval_ns", recovery.interval);
     document.add("rnr_timer", recovery.rnr_timer);
     document.add("nak", recovery.nak);
@@ -308,7 +308,7 @@ void add_pair(Document& document, const PairCongestion& pair) {
     document.add("answered", pair.answered);
     document.add("unanswered", pair.unanswered);
     document.add("undecided", pair.undecided);
-    document.add("other_way_seen", pair.other_way_seen);
+    document.add("reverse_seen", pair.other_way_seen);
     document.close();
 }
 
@@ -321,7 +321,7 @@ void add_stream(Document& document, const CnpStream& stream) {
     document.add("without_mark", stream.without_mark);
     document.add("first_frame", stream.first_frame);
     document.add("last_frame", stream.last_frame);
-    document.add("least_gap_ns", stream.gaps.least());
+    document.add("min_gap_ns", stream.gaps.least());
     document.add("median_gap_ns", stream.gaps.median());
     document.add("median_delay_ns", stream.delays.median());
     document.close();
@@ -365,7 +365,7 @@ void add_congestion(Document& document, const CongestionReport& congestion) {
         document.add("destination", text(burst.destination));
         document.add("frame", burst.frame);
         document.add("start_ns", burst.start);
-        document.add("length_ns", burst.length);
+        document.add("duration_ns", burst.length);
         document.add("senders", burst.senders);
         document.add("bytes", burst.bytes);
         document.add("marked", burst.marked);

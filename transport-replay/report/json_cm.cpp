@@ -82,7 +82,7 @@ void add_ladder(Document& document, const CmAttempt& attempt) {
         document.add("message", message_text(attempt, rung));
         document.add("from_active", rung.from_active);
         document.add("duplicate", rung.duplicate);
-        document.add("refused", rung.refused);
+        document.add("unexpected", rung.refused);
         document.add("state", name(rung.state));
         document.close();
     }
@@ -106,7 +106,7 @@ void add_attempt(Document& document, const CmAttempt& attempt) {
     if (attempt.rejection) {
         document.open("rejection");
         document.add("reason", attempt.rejection->reason);
-        document.add("words", reject_text(attempt.rejection->reason));
+        document.add("text", reject_text(attempt.rejection->reason));
         document.add("by_active", attempt.rejection->by_active);
         document.add("rejected_message", attempt.rejection->rejected_message);
         add_private_data(document, "private_data", attempt.rejection->private_data);
@@ -114,7 +114,7 @@ void add_attempt(Document& document, const CmAttempt& attempt) {
     }
     document.add("setup_ns", attempt.setup_time());
     document.add("data_without_rtu", attempt.data_without_rtu);
-    document.add("refused_messages", attempt.refused);
+    document.add("unexpected_messages", attempt.refused);
     document.add("first_frame", attempt.first_frame);
     document.add("last_frame", attempt.last_frame);
     add_ladder(document, attempt);
@@ -129,7 +129,7 @@ void add_join(Document& document, const MulticastJoin& join) {
     document.add("method", join.method);
     document.add("join_state", join.join_state);
     document.add("status", join.status);
-    document.add("answered_after_ns", join.answered_after);
+    document.add("latency_ns", join.answered_after);
     document.add("mlid", join.mlid);
     document.add("qkey", join.qkey);
 }

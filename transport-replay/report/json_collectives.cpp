@@ -31,7 +31,7 @@ void add_beginnings(Document& document, const Collective& collective, const Coll
     for (std::size_t rank = 0; rank < step.begun.size(); ++rank)
         if (step.begun[rank]) begun.emplace_back(*step.begun[rank], rank);
     std::ranges::sort(begun);
-    document.open_list("begun");
+    document.open_list("starts");
     for (const auto& [time, rank] : begun) {
         document.open();
         document.add("address", text(collective.ranks[rank].address));
@@ -46,11 +46,11 @@ void add_steps(Document& document, const Collective& collective) {
     for (const CollectiveStep& step : collective.steps) {
         document.open();
         document.add("packet", step.frame);
-        document.add("begin_ns", step.begin);
-        document.add("length_ns", step.length);
+        document.add("start_ns", step.begin);
+        document.add("duration_ns", step.length);
         document.add("bytes", step.bytes);
         document.add("last_to_start", step.last ? std::optional(text(collective.ranks[*step.last].address)) : std::nullopt);
-        document.add("waited_ns", step.waited);
+        document.add("wait_ns", step.waited);
         document.add("certainty_percent", step.certainty);
         add_beginnings(document, collective, step);
         document.close();
@@ -66,7 +66,7 @@ void add_straggler(Document& document, const Collective& collective) {
     document.add("delay", kCollectiveDelayNames[static_cast<std::size_t>(late.delay)]);
     document.add("steps", late.steps);
     document.add("of_steps", late.of);
-    document.add("waited_ns", late.waited);
+    document.add("wait_ns", late.waited);
     document.add("share_percent", late.share);
     document.add("confidence_percent", late.confidence);
     document.add_numbers("packets", late.frames);
@@ -78,7 +78,7 @@ void add_incast(Document& document, const Collective& collective) {
     const CollectiveIncast& incast = *collective.incast;
     document.open("incast");
     document.add("address", text(collective.ranks[incast.rank].address));
-    document.add("most_senders", incast.senders);
+    document.add("max_senders", incast.senders);
     document.add("steps", incast.steps);
     document.add("of_steps", incast.of);
     document.add("bytes", incast.bytes);

@@ -75,7 +75,7 @@ void add_node(Document& document, const FabricNode& node) {
 void add_link(Document& document, const FabricLink& link) {
     add_end(document, "a", link.a);
     add_end(document, "b", link.b);
-    document.add("walked", link.walked);
+    document.add("directed_route", link.walked);
     document.add("first_frame", link.first);
 }
 
@@ -125,7 +125,7 @@ void add_group(Document& document, const MulticastGroup& group, const MemberPort
 }
 
 void add_counters(Document& document, const PortCounterHistory& history) {
-    document.add("of", text(history.port_of));
+    document.add("address", text(history.port_of));
     document.add("port", history.port);
     document.add("answers", history.answers);
     document.add("first_frame", history.first);
@@ -159,7 +159,7 @@ void add_event(Document& document, const ManagementEvent& event) {
     document.add("time_ns", event.time);
     document.add("from", text(event.from));
     document.add("to", text(event.to));
-    document.add("words", event_text(event));
+    document.add("text", event_text(event));
 }
 
 void add_sum(Document& document, const ExchangeSum& sum) {
@@ -173,8 +173,8 @@ void add_sum(Document& document, const ExchangeSum& sum) {
     document.add("unanswered", sum.unanswered);
     document.add("retries", sum.retries);
     if (sum.timed == 0) return;
-    document.add("fastest_ns", sum.fastest);
-    document.add("slowest_ns", sum.slowest);
+    document.add("min_ns", sum.fastest);
+    document.add("max_ns", sum.slowest);
     document.add("mean_ns", std::to_underlying(sum.latency_sum) / static_cast<std::int64_t>(sum.timed));
 }
 

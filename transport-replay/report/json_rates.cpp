@@ -12,7 +12,7 @@ namespace {
 void add_steps(Document& document, std::string_view name, const RateSteps& steps) {
     document.open(name);
     document.add("steps", steps.steps);
-    document.add("falls", steps.falls);
+    document.add("decreases", steps.falls);
     document.close();
 }
 
@@ -34,7 +34,7 @@ void add_rate(Document& document, const RateControl& rate) {
     document.add("from", rate.from == End::a ? "a" : "b");
     document.add("follows", kRateFollowsNames[static_cast<std::size_t>(verdict.follows)]);
     document.add("certainty_percent", verdict.certainty == 0 ? std::nullopt : std::optional(verdict.certainty));
-    document.add("why", verdict.why.empty() ? std::nullopt : std::optional(verdict.why));
+    document.add("reason", verdict.why.empty() ? std::nullopt : std::optional(verdict.why));
     document.add("first_frame", rate.first_frame);
     document.add("last_frame", rate.last_frame);
     document.add("packets", rate.packets);
@@ -42,15 +42,15 @@ void add_rate(Document& document, const RateControl& rate) {
     document.add("slowest_bits_per_second", bits(rate.slowest));
     document.add("fastest_bits_per_second", bits(rate.fastest));
     document.add("round_trips", rate.round_trips);
-    document.add("round_trip_least_ns", measured ? std::optional(rate.least_round_trip) : std::nullopt);
+    document.add("round_trip_min_ns", measured ? std::optional(rate.least_round_trip) : std::nullopt);
     document.add("round_trip_mean_ns", mean_round_trip(rate));
-    document.add("round_trip_most_ns", measured ? std::optional(rate.most_round_trip) : std::nullopt);
+    document.add("round_trip_max_ns", measured ? std::optional(rate.most_round_trip) : std::nullopt);
     document.add("cnps", rate.cnps);
     add_steps(document, "at_cnp", rate.at_cnp);
     add_steps(document, "before_cnp", rate.before_cnp);
     add_steps(document, "after_rise", rate.after_rise);
     add_steps(document, "after_rise_with_cnp", rate.after_both);
-    add_steps(document, "else", rate.quiet);
+    add_steps(document, "other", rate.quiet);
     document.add("window_kept", rate.window_kept);
     document.add("disturbed", rate.disturbed);
     document.add("granted", rate.granted);

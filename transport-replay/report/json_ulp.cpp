@@ -9,9 +9,9 @@ namespace {
 void add_durations(Document& document, std::string_view name, const DurationSummary& durations) {
     document.open(name);
     document.add("count", durations.count);
-    document.add("least_ns", durations.least);
+    document.add("min_ns", durations.least);
     document.add("mean_ns", durations.mean());
-    document.add("most_ns", durations.most);
+    document.add("max_ns", durations.most);
     document.close();
 }
 
@@ -20,14 +20,14 @@ void add_slow(Document& document, const UlpOperation& operation) {
     document.add("connection", operation.connection);
     document.add("tag", operation.tag);
     document.add("subject", subject_text(operation));
-    if (!operation.about.empty()) document.add("about", operation.about);
+    if (!operation.about.empty()) document.add("file", operation.about);
     document.add("latency_ns", latency_of(operation));
     const auto parts = parts_of(operation);
-    document.add("until_data_ns", parts ? std::optional(parts->until_data) : std::nullopt);
-    document.add("data_ns", parts ? std::optional(parts->data) : std::nullopt);
-    document.add("to_answer_ns", parts ? std::optional(parts->to_answer) : std::nullopt);
-    document.add("asked_frame", operation.asked_frame);
-    document.add("answered_frame", operation.answered_frame);
+    document.add("wait_ns", parts ? std::optional(parts->until_data) : std::nullopt);
+    document.add("transfer_ns", parts ? std::optional(parts->data) : std::nullopt);
+    document.add("complete_ns", parts ? std::optional(parts->to_answer) : std::nullopt);
+    document.add("request_frame", operation.asked_frame);
+    document.add("answer_frame", operation.answered_frame);
     document.close();
 }
 
@@ -45,14 +45,14 @@ void add_conversation(Document& document, const UlpConversation& conversation) {
     document.add("failed", conversation.failed);
     document.add("unanswered", conversation.unanswered);
     document.add("bytes", conversation.bytes);
-    document.add("most_outstanding", conversation.most_outstanding);
-    document.add("alone", conversation.alone);
+    document.add("max_outstanding", conversation.most_outstanding);
+    document.add("serialised_operations", conversation.alone);
     const bool any = conversation.operations != 0;
-    document.add("first_asked_ns", any ? std::optional(conversation.first_asked) : std::nullopt);
-    document.add("last_answered_ns", conversation.latency.count != 0 ? std::optional(conversation.last_answered) : std::nullopt);
+    document.add("first_request_ns", any ? std::optional(conversation.first_asked) : std::nullopt);
+    document.add("last_answer_ns", conversation.latency.count != 0 ? std::optional(conversation.last_answered) : std::nullopt);
     add_durations(document, "latency", conversation.latency);
-    document.add("least_credits", conversation.least_credits);
-    document.add("most_credits", conversation.most_credits);
+    document.add("min_credits", conversation.least_credits);
+    document.add("max_credits", conversation.most_credits);
     document.open("facts");
     for (const UlpFact& fact : conversation.facts) document.add(fact.name, fact.value);
     document.close();
@@ -72,9 +72,9 @@ void add_operation_sum(Document& document, const OperationSum& sum) {
     document.add("p90_ns", percentile_of(sum, 90));
     document.add("p99_ns", percentile_of(sum, 99));
     document.close();
-    add_durations(document, "until_data", sum.until_data);
-    add_durations(document, "data", sum.data);
-    add_durations(document, "to_answer", sum.to_answer);
+    add_durations(document, "wait", sum.until_data);
+    add_durations(document, "transfer", sum.data);
+    add_durations(document, "complete", sum.to_answer);
     document.open_list("slowest");
     for (const UlpOperation& operation : sum.slowest) add_slow(document, operation);
     document.close_list();
@@ -103,7 +103,7 @@ void add_ulp_event(Document& document, const UlpEvent& event) {
     document.add("time_ns", event.time);
     document.add("by", event.by_active ? "active" : "passive");
     document.add("number", event.number);
-    document.add("words", event.words);
+    document.add("text", event.words);
 }
 
 }  // namespace qps::transport

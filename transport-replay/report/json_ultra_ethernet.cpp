@@ -31,9 +31,9 @@ void add_path(Document& document, const UetPath& path) {
     document.add("ce_marked", path.marked);
     document.open("delay");
     document.add("count", path.delay.count);
-    document.add("least_ns", path.delay.least);
+    document.add("min_ns", path.delay.least);
     document.add("mean_ns", path.delay.mean());
-    document.add("most_ns", path.delay.most);
+    document.add("max_ns", path.delay.most);
     document.close();
     document.close();
 }
@@ -65,7 +65,7 @@ void add_ultra_ethernet(Document& document, const UetReport& report, std::span<c
         document.open();
         document.add("connection", context.connection);
         document.add("opened", context.opened);
-        document.open_list("ways");
+        document.open_list("directions");
         for (const UetWay& way : context.ways) add_way(document, way);
         document.close_list();
         document.close();

@@ -43,7 +43,7 @@ ConformVariable read_variable(const std::string& text) {
 }
 
 // What `--iwarp` heeds; all other options are about frames and scripts, which it has not.
-constexpr std::string_view kOfIwarp = " --iwarp --dut --port --patience --profile --only --fail-on --compare --all --format --output --quiet ";
+constexpr std::string_view kOfIwarp = " --iwarp --dut --port --timeout --profile --only --fail-on --compare --all --format --output --quiet ";
 
 // What `--nvme` passes over: scripts of others, agents, and what says again whom to test.
 constexpr std::string_view kNotOfNvme = " --dut --iwarp --script --script-of --filter --set --agent --agent-secret --coverage ";
@@ -106,8 +106,8 @@ void add_conform_options(CLI::App& app, ConformOptions& options) {
             target = *time;
         });
     };
-    add_time("--patience", options.patience, "Wait this long for an expected packet (default: 500ms; with --iwarp, for an answer: 2s; with --nvme: 4s)");
-    add_time("--comes-back", options.comes_back, "Wait this long for a device that no longer answers (default: 30s)");
+    add_time("--timeout", options.patience, "Wait this long for an expected packet (default: 500ms; with --iwarp, for an answer: 2s; with --nvme: 4s)");
+    add_time("--recovery-time", options.comes_back, "Wait this long for a device that no longer answers (default: 30s)");
     app.add_option_function<std::vector<std::string>>(
            "--set",
            [&options](const std::vector<std::string>& all) {

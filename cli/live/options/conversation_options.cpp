@@ -102,7 +102,7 @@ void add_conversation_options(CLI::App& app, ConversationOptions& options) {
                      options.addresses.push_back({recorded, live});
                  });
     app.add_option_function<std::string>(
-           "--patience",
+           "--timeout",
            [&options](const std::string& text) {
                const auto time = read_time(text);
                if (!time) refuse(time.error());

@@ -32,7 +32,7 @@ constexpr std::array kReached{
     Reached{"host_pairs", [](T t, N n) { t.quality.pairs_dropped = n; }},
     Reached{"cm_messages", [](T t, N n) { t.cm.messages_dropped = n; }},
     Reached{"multicast_joins", [](T t, N n) { t.cm.joins_dropped = n; }},
-    Reached{"cm_refusals", [](T t, N n) { t.cm.refusals_dropped = n; }},
+    Reached{"cm_unexpected_messages", [](T t, N n) { t.cm.refusals_dropped = n; }},
     Reached{"congestion_packets", [](T t, N n) { t.congestion.packets_dropped = n; }},
     Reached{"rates", [](T t, N n) { t.congestion.rates_left_out = n; }},
     Reached{"bridging", [](T t, N n) { t.bridging.left_out = n; }},

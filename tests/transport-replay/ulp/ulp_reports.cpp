@@ -293,7 +293,7 @@ TEST_CASE("JSON has what connections carried") {
     CHECK(json["conversations"][0]["facts"]["host NQN"] == "nqn.2014-08.org.nvmexpress:uuid:\"x\"");
     REQUIRE(json["operations"].size() == 1);
     CHECK(json["operations"][0]["count"] == 1);
-    CHECK(json["operations"][0]["until_data"]["mean_ns"] == 2 * kMillisecond);
+    CHECK(json["operations"][0]["wait"]["mean_ns"] == 2 * kMillisecond);
     CHECK(json["operations"][0]["slowest"][0]["latency_ns"] == 7 * kMillisecond);
     CHECK(json["operation_failures"][0]["count"] == 3);
     CHECK(json["upper_events"][0]["event"] == "refused");

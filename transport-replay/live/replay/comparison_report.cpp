@@ -61,8 +61,8 @@ constexpr std::array kColumns{
                const std::uint32_t now = row.live().rnr_naks;
                return before + now == 0 ? std::string() : fmt::format("{}/{}", before, now);
            }},
-    Column{"recorded_ending", "", Side::left, [](const Row& row) { return text_cell(name(recorded_ending(row.recorded()))); }},
-    Column{"ending", "", Side::left, [](const Row& row) { return text_cell(name(row.live().ending)); }},
+    Column{"recorded_outcome", "", Side::left, [](const Row& row) { return text_cell(name(recorded_ending(row.recorded()))); }},
+    Column{"outcome", "", Side::left, [](const Row& row) { return text_cell(name(row.live().ending)); }},
     Column{"progress", "outcome", Side::left, [](const Row& row) { return text_cell(name(row.live().progress)); }, endings},
     Column{"", "differences", Side::left, [](const Row& row) { return text_cell(differences(row)); }},
 };
@@ -103,7 +103,7 @@ void add_gaps(Document& document, const RecordingGaps& gaps) {
     document.add("incomplete_messages", gaps.incomplete);
     document.add("missing_bytes", gaps.missing_bytes);
     document.add("unplayable_messages", gaps.unplayable);
-    document.add("let_go_bytes", gaps.let_go);
+    document.add("discarded_bytes", gaps.let_go);
     document.close();
 }
 
@@ -151,9 +151,9 @@ void add_comparison(Document& document, const RecordedConversation& conversation
     document.open();
     document.add("schema", kSchema);
     document.add("connection", conversation.uid);
-    document.add("part", ours == conversation.requester ? "requester" : "responder");
+    document.add("role", ours == conversation.requester ? "requester" : "responder");
     document.add("end", name(comparison.end));
-    document.add("words", comparison.words);
+    document.add("reason", comparison.words);
     document.add("differences", comparison.differences());
     document.add("sequence_naks", comparison.sequence_naks);
     document.add("unexpected_messages", comparison.extra_count);

@@ -259,14 +259,14 @@ TEST_CASE("a replay as a document and as lines") {
     Document document(OutputFormat::json, text);
     add_comparison(document, c, played.requester, c.requester);
     const auto json = nlohmann::json::parse(text);
-    CHECK(json["schema"] == 1);
-    CHECK(json["part"] == "requester");
+    CHECK(json["schema"] == 2);
+    CHECK(json["role"] == "requester");
     CHECK(json["end"] == "connection failed");
     CHECK(json["differences"] == 1);
     REQUIRE(json["messages"].size() == 20);
     CHECK(json["messages"][0]["differences"][0]["kind"] == "outcome");
     CHECK(json["messages"][0]["differences"][0]["live"] == "remote access error");
-    CHECK(json["messages"][0]["recorded_ending"] == "completed");
+    CHECK(json["messages"][0]["recorded_outcome"] == "completed");
     CHECK(json["messages"][0]["recorded_latency_ns"].is_number());
     CHECK(json["messages"][19]["progress"] == "not reached");
     const std::string summary = summary_text(c, played.requester, c.requester);
