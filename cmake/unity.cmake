@@ -3,6 +3,7 @@
 # keep their names apart by themselves: two of a group may not define the same name, even without linkage. QPSCOPE_UNITY=OFF compiles every
 # file by itself (it shows what a file forgot to include).
 option(QPSCOPE_UNITY "Compile the sources of a folder together" ON)
+option(QPSCOPE_PRECOMPILE "Precompile the headers that most sources of a library include" ON)
 
 # Groups of these sources, alike in size and at most so large.
 function(qpscope_group name size)
@@ -57,7 +58,7 @@ endfunction()
 # qpscope_precompile(TARGET HEADER): reads the header once for all targets that name it, which have the same flags but for the level of
 # optimisation. The first of them makes it.
 function(qpscope_precompile target header)
-  if(NOT QPSCOPE_UNITY)
+  if(NOT QPSCOPE_UNITY OR NOT QPSCOPE_PRECOMPILE)
     return()
   endif()
   get_property(maker GLOBAL PROPERTY QPSCOPE_PRECOMPILED_${header})
