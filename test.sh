@@ -1,7 +1,10 @@
 #!/bin/bash
 # Builds the tests where it must and runs them all.
 #
-#   ./test.sh           everything that needs no other compiler: tests, rules, corpus and crashes of the fuzzers replayed
+#   ./test.sh           everything that needs no other compiler: tests, rules, corpus and crashes of the fuzzers replayed; but for the few that
+#                       take minutes and have the label "release": ./test.sh --release
+#   ./test.sh --release what each release must pass besides: suites of the window and the command line once more in other surroundings, what
+#                       public headers cost, the libraries installed, found and linked
 #   ./test.sh --asan    the same by clang, warnings as errors, under the address and undefined-behaviour sanitizers; --asan=core without
 #                       the window and the commands: what reads captures and speaks on a wire, in half the time
 #   ./test.sh --tsan    the analysis on several threads, by clang, under ThreadSanitizer
@@ -34,9 +37,10 @@ run_ctest() {  # PRESET [OPTIONS OF CTEST]
 
 # What reads the sources or builds by itself is the same whatever compiled us, and examples of the guide run what tests of the commands
 # run: with the first compiler alone.
-same='^(rules|library|desktop|docs)$'
+same='^(rules|release|library|desktop|docs)$'
 # Beside the program that ./run.sh builds, so that the tests run what users run.
-part_all() { need_packages build window test && build_preset test 10 && run_ctest test; }
+part_all() { need_packages build window test && build_preset test 10 && run_ctest test -LE '^release$'; }
+part_release() { need_packages build window test && build_preset test 10 && run_ctest test -L '^release$'; }
 part_asan() {
     local targets=() which=(-LE "$same")
     if [[ $asan == core ]]; then
@@ -50,19 +54,13 @@ part_asan() {
 part_tsan() { need_packages build window test asan && build_preset tsan 6 test_threads && run_ctest tsan -L '^threads$'; }
 part_clang() { need_packages build window test clang && build_preset clang 15 && run_ctest clang -LE "$same"; }
 
-# Sources to lint: those changed against the main branch, those of the last commit when on it, all without a repository. Of a
-# header that changed: those that include it themselves.
+# Sources to lint: those changed against the main branch, those of the last commit when on it, all without a repository. What includes a
+# header that changed is left to --tidy=all.
 tidy_files() {
     local base changed
     if [[ $tidy != all ]] && base=$(git merge-base HEAD origin/main 2>/dev/null || git rev-parse -q --verify HEAD~1 2>/dev/null); then
         [[ $base != "$(git rev-parse HEAD)" ]] || base=$(git rev-parse -q --verify HEAD~1 || echo "$base")
-        changed=$(git diff --name-only --diff-filter=d "$base" -- "${rooms[@]}" && git ls-files -o --exclude-standard -- "${rooms[@]}")
-        {
-            grep '\.cpp$' <<<"$changed"
-            grep '\.hpp$' <<<"$changed" | while read -r header; do
-                grep -rlE --include='*.cpp' "#include [<\"]([^>\"]*/)?${header##*/}[>\"]" "${rooms[@]}"
-            done
-        } | sort -u
+        { git diff --name-only --diff-filter=d "$base" -- "${rooms[@]}"; git ls-files -o --exclude-standard -- "${rooms[@]}"; } | grep '\.cpp$' | sort -u
         return 0
     fi
     find "${rooms[@]}" -name '*.cpp' | sort
@@ -73,14 +71,14 @@ tidy_files() {
 lint_units() {
     local file units
     while read -r file; do
-        units=$(grep -rlxF --include='unity_*.cxx' "#include \"$here/$file\"" build/asan) || units=$file
+        units=$(grep -rlxF --include='unity_*.cxx' "#include \"$here/$file\"" build/tidy) || units=$file
         echo "$units"
     done | sort -u
 }
 part_tidy() {
     need_packages build window test clang lint || return 1
-    mkdir -p build/asan
-    configure_preset asan || return 1
+    mkdir -p build/tidy
+    configure_preset tidy || return 1
     local files units
     files=$(tidy_files || true)
     if [[ -z $files ]]; then
@@ -89,9 +87,9 @@ part_tidy() {
     fi
     units=$(lint_units <<<"$files")
     echo "== clang-tidy over $(wc -l <<<"$files") files in $(wc -l <<<"$units") units" >&2
-    xargs -P "$(nproc)" -n 1 clang-tidy-$llvm -p build/asan --quiet --warnings-as-errors='*' --checks=-bugprone-suspicious-include \
-        --header-filter='/(dissect|transport-replay|sandbox|cli)/|/gui/.*[.]cpp$' <<<"$units" 2>build/asan/tidy.log || {
-        grep -v 'warnings generated' build/asan/tidy.log | tail -n 20 >&2
+    xargs -P "$(nproc)" -n 1 clang-tidy-$llvm -p build/tidy --quiet --warnings-as-errors='*' --checks=-bugprone-suspicious-include \
+        --header-filter='/(dissect|transport-replay|sandbox|cli)/|/gui/.*[.]cpp$' <<<"$units" 2>build/tidy/tidy.log || {
+        grep -v 'warnings generated' build/tidy/tidy.log | tail -n 20 >&2
         return 1
     }
 }
@@ -143,7 +141,7 @@ afl=30m
 fast=30m
 for option in "$@"; do
     case $option in
-        --asan | --tsan | --clang | --tidy | --fuzz | --interop | --cluster | --packages | --static) parts+=("${option#--}") ;;
+        --asan | --tsan | --clang | --tidy | --fuzz | --interop | --cluster | --packages | --static | --release) parts+=("${option#--}") ;;
         --fuzz=*) parts+=(fuzz); fuzz=${option#*=} ;;
         --fuzz-fast) parts+=(fast) ;;
         --fuzz-fast=*) parts+=(fast); fast=${option#*=} ;;
@@ -152,7 +150,7 @@ for option in "$@"; do
         --asan=core) parts+=(asan); asan=core ;;
         --tidy=all) parts+=(tidy); tidy=all ;;
         --interop=quick) parts+=(interop); interop=quick ;;
-        --all) parts=(tidy fuzz clang asan tsan interop cluster packages static all); tidy=all asan=all ;;
+        --all) parts=(tidy fuzz clang asan tsan interop cluster packages static release all); tidy=all asan=all ;;
         --help | -h) sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "${BASH_SOURCE[0]}"; exit 0 ;;
         *) echo "test.sh: unknown option $option; see ./test.sh --help" >&2; exit 2 ;;
     esac

@@ -1,13 +1,7 @@
-# Which tests CTest runs of a program of Catch: one for each case; under sanitizers one for each source, because there a program
-# takes longer to start and to be searched for leaks than most cases take to run.
-include(Catch)
-
+# Which tests CTest runs of a program of Catch: one for each source. A process for each case would load two dozen libraries for a
+# millisecond of work, 2,300 times, and under sanitizers search for leaks as often.
 # qpscope_discover_tests(TARGET PREFIX [PROPERTIES...])
 function(qpscope_discover_tests target prefix)
-  if(NOT QPSCOPE_SANITIZE)
-    catch_discover_tests(${target} EXTRA_ARGS --warn NoTests TEST_PREFIX "${prefix}: " PROPERTIES ${ARGN})
-    return()
-  endif()
   # -# gives each case its source as a tag, by the name without folders: sources of one name are run together.
   get_target_property(sources ${target} SOURCES)
   set(known "")

@@ -18,6 +18,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   add_compile_options(-Wno-subobject-linkage)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  # A precompiled header is told by what is in it, not by when it was made: else nothing that includes one is found in a cache.
+  add_compile_options("SHELL:-Xclang -fno-pch-timestamp")
   # The stable_sort of libstdc++ 12 calls what libstdc++ 12 deprecates, and clang reports it at our line.
   add_compile_options(-Wno-deprecated-declarations)
 endif()

@@ -3,6 +3,7 @@
 # keep their names apart by themselves: two of a group may not define the same name, even without linkage. QPSCOPE_UNITY=OFF compiles every
 # file by itself (it shows what a file forgot to include).
 option(QPSCOPE_UNITY "Compile the sources of a folder together" ON)
+option(QPSCOPE_PRECOMPILE "Precompile the headers that most sources of a library include" ON)
 
 # Groups of these sources, alike in size and at most so large.
 function(qpscope_group name size)
@@ -57,14 +58,21 @@ endfunction()
 # qpscope_precompile(TARGET HEADER): reads the header once for all targets that name it, which have the same flags but for the level of
 # optimisation. The first of them makes it.
 function(qpscope_precompile target header)
-  if(NOT QPSCOPE_UNITY)
+  if(NOT QPSCOPE_UNITY OR NOT QPSCOPE_PRECOMPILE)
     return()
   endif()
-  get_property(maker GLOBAL PROPERTY QPSCOPE_PRECOMPILED_${header})
+  set(set ${header})
+  # clang wants one level of optimisation: under sanitizers, where some targets have -O1 (qpscope_optimise_sanitised, called before), there
+  # are two headers of a set.
+  get_target_property(options ${target} COMPILE_OPTIONS)
+  if(QPSCOPE_SANITIZE AND "-O1" IN_LIST options)
+    string(APPEND set "-O1")
+  endif()
+  get_property(maker GLOBAL PROPERTY QPSCOPE_PRECOMPILED_${set})
   if(maker)
     target_precompile_headers(${target} REUSE_FROM ${maker})
   else()
     target_precompile_headers(${target} PRIVATE <${header}>)
-    set_property(GLOBAL PROPERTY QPSCOPE_PRECOMPILED_${header} ${target})
+    set_property(GLOBAL PROPERTY QPSCOPE_PRECOMPILED_${set} ${target})
   endif()
 endfunction()
