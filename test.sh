@@ -16,7 +16,8 @@
 #                       each kind; skipped, with a word, where there is no root
 #   ./test.sh --cluster packaging/slurm/qpscope-array on a Slurm cluster of one node, in a namespace; root
 #   ./test.sh --packages Debian packages, from source to purge, in an empty Debian 12; root, a quarter of an hour
-#   ./test.sh --static  the static files of both architectures, from source to two ends on a veth, with nothing else in their root; root, an hour
+#   ./test.sh --static  the static files of both architectures, from source to two ends on a veth, with nothing else in their root, and the
+#                       window as a folder in an empty Debian; root, an hour
 #   ./test.sh --all     all of these
 #
 # Options may be combined. Every part runs even if one before it failed; the exit code is 0 only if all passed.
@@ -129,7 +130,9 @@ part_packages() {
 part_static() {
     local code=0
     need_packages build window test static && build_preset test 10 qpscope || return 1
-    tests/static/run || { code=$?; [[ $code == 77 ]]; }
+    tests/static/run || { code=$?; [[ $code == 77 ]] || return 1; }
+    code=0
+    tests/static/window.sh || { code=$?; [[ $code == 77 ]]; }
 }
 
 parts=()

@@ -2,7 +2,7 @@
 # The folder of the window (packaging/static/window) where nothing of it is: in the oldest Debian that can be had here, without a font,
 # a library of Qt or X, as a user without rights, driven by keys on a screen outside of it. What it shows, writes and maps is looked at.
 #
-#   window.sh ARCHIVE [FOLDER]      FOLDER keeps the empty Debian and the pictures (default: build/static/window)
+#   window.sh [ARCHIVE [FOLDER]]    without ARCHIVE it is made; FOLDER keeps the empty Debian and the pictures (default: build/static/window)
 #
 # Needs root. Exits with 77 where it cannot be done.
 set -euo pipefail
@@ -111,12 +111,14 @@ on_screen() {
 }
 if [[ ${1:-} == on_screen ]]; then on_screen "${@:2}"; exit; fi
 
-archive=$(readlink -f "${1:?window.sh: which archive}")
+version=$(sed -n 's/^project(qpscope VERSION \([0-9.]*\).*/\1/p' "$checkout/CMakeLists.txt")
+archive=$(readlink -f "${1:-$checkout/build/static/files/qpscope-gui-$version-$(uname -m).tar.zst}")
 place=$(readlink -m "${2:-$checkout/build/static/window}")
 [[ $(id -u) == 0 ]] || { echo "SKIPPED: an empty Debian to try the window in needs root"; exit 77; }
 for each in xvfb-run:xvfb xauth:xauth xdotool:xdotool debootstrap:debootstrap zstd:zstd python3:python3; do
     command -v "${each%:*}" >/dev/null || { echo "SKIPPED: there is no ${each%:*} (Debian package ${each#*:})"; exit 77; }
 done
+[[ $# -gt 0 ]] || "$checkout/packaging/static/window" "$(dirname "$archive")"
 . "$checkout/packaging/root.sh"
 mkdir -p "$place/screen"
 for release in buster bullseye bookworm ''; do
@@ -145,7 +147,6 @@ install -d -o 65534 -g 65534 -m 700 "$root/srv/home" "$root/srv/home/run"
 cp "$checkout/captures/loss_write/capture.pcap" "$root/srv/"
 program=$(echo "$root"/opt/*/qpscope-gui-*/qpscope-gui)
 program=${program#"$root"}
-version=$(sed -n 's/^project(qpscope VERSION \([0-9.]*\).*/\1/p' "$checkout/CMakeLists.txt")
 
 echo '-- without a screen'
 set_inside
