@@ -1,4 +1,4 @@
-// qpscope-live: the commands that speak on a wire. qpscope executes it for them; whoever gives a right to capture and to send gives it to
+// qpscope-live: the commands that speak on a wire. qpscope executes it for them, and rights to capture and to send can be given to
 // this program alone.
 #include <cli/live/live_commands.hpp>
 
