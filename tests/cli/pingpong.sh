@@ -33,7 +33,7 @@ rows = [(row['mode'], row['size_bytes']) for row in report['rows']]
 assert len(rows) == len(set(rows)) == 24, rows
 for row in report['rows']:
     assert row['round_trips'] + row['lost'] == 100, row
-    for side in ('here', 'there'):
+    for side in ('local', 'peer'):
         assert row[side]['user_ns'] + row[side]['kernel_ns'] == row[side]['cpu_ns'], row
 assert len(report['textbooks']) == 16
 JUDGE
