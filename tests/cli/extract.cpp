@@ -5,6 +5,8 @@
 
 #include <filesystem>
 
+#include <fmt/format.h>
+
 using namespace qps::test;
 using Catch::Matchers::Contains;
 
