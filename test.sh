@@ -129,7 +129,7 @@ part_packages() {
 }
 part_static() {
     local code=0
-    need_packages build window test static && build_preset test 10 qpscope || return 1
+    need_packages build window test static && build_preset test 10 qpscope qpscope-live || return 1
     tests/static/run || { code=$?; [[ $code == 77 ]] || return 1; }
     code=0
     tests/static/window.sh || { code=$?; [[ $code == 77 ]]; }
