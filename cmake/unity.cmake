@@ -63,10 +63,13 @@ function(qpscope_precompile target header)
   endif()
   set(set ${header})
   # clang wants one level of optimisation: under sanitizers, where some targets have -O1 (qpscope_optimise_sanitised, called before), there
-  # are two headers of a set.
+  # are two headers of a set. So there are for GCC 13 and later, which take a header of -O3 or -O2 for either but not for a lower level
+  # (qpscope_optimise, called before), whose targets would read it as text again.
   get_target_property(options ${target} COMPILE_OPTIONS)
   if(QPSCOPE_SANITIZE AND "-O1" IN_LIST options)
     string(APPEND set "-O1")
+  elseif(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13 AND options MATCHES "-O[01g]>")
+    string(APPEND set "-lower")
   endif()
   get_property(maker GLOBAL PROPERTY QPSCOPE_PRECOMPILED_${set})
   if(maker)

@@ -105,7 +105,8 @@ std::optional<TimeoutExponents> timeout_exponents(Duration interval) {
     constexpr std::uint8_t kMost = 31;
     const std::int64_t units = std::to_underlying(interval) / kUnit;
     if (units < 2) return std::nullopt;
-    const auto most = static_cast<std::uint8_t>(std::min<std::uint64_t>(std::bit_width(static_cast<std::uint64_t>(units)) - 1UL, kMost));
+    const auto bits = static_cast<std::uint64_t>(std::bit_width(static_cast<std::uint64_t>(units)));
+    const auto most = static_cast<std::uint8_t>(std::min<std::uint64_t>(bits - 1, kMost));
     return TimeoutExponents{static_cast<std::uint8_t>(most > 2 ? most - 2 : 1), most};
 }
 

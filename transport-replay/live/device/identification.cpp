@@ -30,7 +30,7 @@ class Changes {
 public:
     void add(std::uint32_t change, std::uint32_t bits) {
         const auto [rest, with] = reduce(change, bits);
-        if (rest != 0) rows_[std::bit_width(rest) - 1U] = {rest, with};
+        if (rest != 0) rows_[static_cast<std::size_t>(std::bit_width(rest)) - 1] = {rest, with};
     }
     // The rest of a change that those added cannot make (0: they can), and which bits it takes.
     struct Row {
