@@ -45,13 +45,13 @@ struct Takes {
     bool sandbox = false;  // only reads captures, so it gives up all else (held_inputs.hpp)
 };
 
-// What one wants of a command: the headings of --help.
+// The headings of --help: commands by purpose.
 inline constexpr std::string_view kAnalyse = "Analyse a capture";
 inline constexpr std::string_view kLookAt = "Inspect packets";
 inline constexpr std::string_view kHandOn = "Share a capture";
 inline constexpr std::string_view kOnAWire = "Live traffic";
 
-// What --help lists.
+// A command as --help lists it.
 struct CommandName {
     std::string_view name;
     std::string_view group;

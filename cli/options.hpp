@@ -1,4 +1,4 @@
-// What a user may ask of a sub-command. The sources of cli/options/ fill it from the command line.
+// The options of all sub-commands as values. The sources of cli/options/ fill them from the command line.
 #pragma once
 
 #include <cli/options/anonymize_options.hpp>

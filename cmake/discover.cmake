@@ -6,7 +6,7 @@ function(qpscope_discover_tests target prefix)
   get_target_property(sources ${target} SOURCES)
   set(known "")
   foreach(source IN LISTS sources)
-    file(STRINGS ${source} cases REGEX "^TEST_CASE")
+    file(STRINGS ${source} cases REGEX "^(TEMPLATE_[A-Z_]*)?(TEST_CASE|SCENARIO)")
     list(FILTER cases EXCLUDE REGEX "\\[\\.")  # hidden
     get_filename_component(name ${source} NAME_WE)
     if(NOT cases OR name IN_LIST known)

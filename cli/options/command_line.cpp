@@ -96,7 +96,7 @@ void add_command(CLI::App& app, const Program& program, const Command& command, 
     group_options(*sub);
 }
 
-// Of all commands, also of those that another program runs.
+// The names of all commands, also of those that another program runs.
 std::vector<std::string_view> names_of(const Program& program) {
     std::vector<std::string_view> names;
     for (const Command& command : program.commands) names.push_back(command.name);
@@ -189,7 +189,7 @@ std::string quoted(std::string_view word) {
     return out + "'";
 }
 
-// As a shell takes it again.
+// The command line in one text, quoted so that a shell takes it again.
 std::string command_line_of(int argc, char** argv) {
     std::string line = "qpscope";
     for (const char* word : std::span(argv, static_cast<std::size_t>(argc)).subspan(1)) line += ' ' + quoted(word);

@@ -1,4 +1,4 @@
-// What a program of sub-commands makes of its command line: the one that was chosen, with its options, is run.
+// Runs the sub-command that a command line names, with the options that it gives.
 #pragma once
 
 #include <cli/commands.hpp>

@@ -1,4 +1,4 @@
-// What a user may ask of the commands that speak on a wire, beside what all commands have; and what these take.
+// Options of the commands that speak on a wire, beside those that all commands have.
 #pragma once
 
 #include <cli/live/options/conform_options.hpp>
@@ -20,7 +20,7 @@ struct WireOptions {
     ConformOptions conform;
     SendOptions send;
 
-    // Of replay.
+    // replay sends frames:
     std::string send_by;                // interface
     double speed = 1;                   // of the recorded time
     bool fast = false;                  // as fast as it goes
