@@ -1,10 +1,16 @@
 // The table of sub-commands that speak on a wire: names and summaries are those that qpscope lists.
 #include <cli/live/live_commands.hpp>
 #include <cli/live/options/wire_options.hpp>
+#include <cli/message.hpp>
 #include <cli/options/command_line.hpp>
+#include <cli/wire_program.hpp>
 
 #include <algorithm>
 #include <array>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
 
 namespace qps::cli {
 
@@ -88,6 +94,14 @@ static_assert(kCommands.size() == kWireCommands.size());
 std::span<const Command> wire_commands() { return kCommands; }
 
 int run_live(int argc, char** argv) {
+    const std::string_view word = argc > 1 ? argv[1] : "";
+    if (!word.starts_with('-') && !names_wire_command(argc, argv)) {
+        std::string names;
+        for (const CommandName& command : kWireCommands) names += fmt::format("{}{}", names.empty() ? "" : ", ", command.name);
+        say("qpscope-live: {}: expected {}; run qpscope for all other commands\n",
+            word.empty() ? "missing command" : fmt::format("not a command on a wire '{}'", word), names);
+        return static_cast<int>(ExitCode::usage);
+    }
     WireOptions wire;
     return run_program({.commands = wire_commands(), .elsewhere = {}, .default_command = {}, .add_options = add_wire_options, .check = check_wire_options, .wire = &wire},
                        argc, argv);

@@ -34,3 +34,17 @@ alone/bin/qpscope send --help | cmp - <("$QPSCOPE" send --help) || fail "from li
 grep -q "did you mean peer" err.txt || { cat err.txt; fail "no suggestion"; }
 ! "$QPSCOPE" -q peer echo 2>err.txt || fail "options first"
 grep -q "the command must come first: qpscope peer" err.txt || { cat err.txt; fail "options before the command"; }
+
+# Called by its own name it says what it runs, and what it does not.
+for words in '' 'analyze trace.pcap'; do
+    code=0
+    # shellcheck disable=SC2086  # words
+    "$here/qpscope-live" $words >out.txt 2>err.txt || code=$?
+    [[ $code == 2 && ! -s out.txt ]] || fail "qpscope-live $words: exit code $code"
+    grep -q '^qpscope-live: .*expected peer, pingpong, replay, send, conform; run qpscope for all other commands$' err.txt || { cat err.txt; fail "qpscope-live $words"; }
+done
+
+# ./run.sh builds it for the same commands.
+wanted=$(sed -n 's/.*expected \(.*\); run qpscope.*/\1/p' err.txt | tr -d ' ' | tr , '\n' | sort)
+in_script=$(sed -n 's/^case ${1:-} in \(.*\)) targets+=(qpscope-live).*/\1/p' "$SOURCE/run.sh" | tr -d ' ' | tr '|' '\n' | sort)
+[[ -n $wanted && $wanted == "$in_script" ]] || fail "run.sh builds qpscope-live for: $in_script"
