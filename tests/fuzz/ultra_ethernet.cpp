@@ -50,7 +50,7 @@ Block delivery(fuzz::Bytewise& input, Near& near, bool from_a) {
     const std::uint8_t ids = input.byte();
     put(made, from_a ? 0x101U + (ids & 1U) : 0x202U + (ids >> 1 & 1U), 2);
     put(made, (ids & 4) != 0 ? 0U : from_a ? 0x202U + (ids >> 1 & 1U) : 0x101U + (ids & 1U), 2);
-    if (type == 8) put(made, number(input, 20), 20);
+    if (type == 8) put(made, input.take(20));
     if (type == 10 || type == 11 || type >= 13) put(made, number(input, 4), 4);
     constexpr std::size_t kFirst = 4;
     const std::uint8_t ses = input.byte();
