@@ -9,7 +9,8 @@
 #                       bytes of strangers: decoding, every sample, several threads, and the corpus of all fuzzers, in a third of the time
 #   ./test.sh --tsan    the analysis on several threads, by clang, under ThreadSanitizer
 #   ./test.sh --clang   the same by clang without sanitizers
-#   ./test.sh --tidy    clang-tidy over the files changed since the main branch; --tidy=all over all of them
+#   ./test.sh --tidy    clang-tidy over the files changed since the main branch; --tidy=all over all of them; with TIDY_SECONDS no unit is begun
+#                       later than that, and how many are left is said
 #   ./test.sh --fuzz    every fuzzer for a minute (FUZZ_SECONDS); --fuzz=10h (30m, 600s) all of them in turns for so long, --fuzz-fast=10h
 #                       the same without sanitizers, --afl=10h by AFL++; what crashes one is kept in tests/fuzz/crashes/ (docs/fuzzing.md)
 #   ./test.sh --interop the RDMA stack of Linux in the machines of tests/lab against itself and us; --interop=quick a case of
@@ -87,11 +88,22 @@ part_tidy() {
     fi
     units=$(lint_units <<<"$files")
     echo "== clang-tidy over $(wc -l <<<"$files") files in $(wc -l <<<"$units") units" >&2
-    xargs -P "$(nproc)" -n 1 clang-tidy-$llvm -p build/tidy --quiet --warnings-as-errors='*' --checks=-bugprone-suspicious-include \
-        --header-filter='/(dissect|transport-replay|sandbox|cli)/|/gui/.*[.]cpp$' <<<"$units" 2>build/tidy/tidy.log || {
+    : >build/tidy/left
+    export llvm tidy_end=$(($(date +%s) + ${TIDY_SECONDS:-0}))
+    export -f lint_unit
+    xargs -P "$(nproc)" -n 1 bash -c 'lint_unit "$1"' _ <<<"$units" 2>build/tidy/tidy.log || {
         grep -v 'warnings generated' build/tidy/tidy.log | tail -n 20 >&2
         return 1
     }
+    [[ ! -s build/tidy/left ]] || echo "== clang-tidy: $TIDY_SECONDS s are over; $(wc -l <build/tidy/left) units are left to ./test.sh --tidy" >&2
+}
+lint_unit() {
+    if [[ -n ${TIDY_SECONDS:-} && $(date +%s) -gt $tidy_end ]]; then
+        echo "$1" >>build/tidy/left
+        return 0
+    fi
+    clang-tidy-$llvm -p build/tidy --quiet --warnings-as-errors='*' --checks=-bugprone-suspicious-include \
+        --header-filter='/(dissect|transport-replay|sandbox|cli)/|/gui/.*[.]cpp$' "$1"
 }
 
 # The lab is worth installing QEMU for only where it can be had.
