@@ -3,6 +3,7 @@
 #include <cli/decoding.hpp>
 #include <cli/decoding_as.hpp>
 #include <cli/filter_sets.hpp>
+#include <cli/held_inputs.hpp>
 #include <cli/message.hpp>
 #include <cli/pace.hpp>
 #include <transport-replay/analysis/part_report.hpp>
@@ -15,7 +16,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <expected>
-#include <fstream>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -223,22 +223,16 @@ std::size_t lanes_for(const Options& options, const Listening& listening) {
 
 std::expected<NcclLog, ExitCode> read_nccl_log_of(const Options& options) {
     if (options.nccl_log.empty()) return NcclLog{};
-    std::ifstream file(options.nccl_log, std::ios::binary);
-    if (!file) {
-        say("qpscope: {}\n", cannot_read(options.nccl_log));
+    const auto text = HeldInputs::of(options).contents(options.nccl_log, kMostOfLog);
+    if (!text) {
+        say("qpscope: {}\n", cannot_read(options.nccl_log, text.error()));
         return std::unexpected(ExitCode::unreadable);
     }
-    std::string text;
-    std::array<char, 65536> part{};
-    while (file && text.size() < kMostOfLog) {
-        file.read(part.data(), part.size());
-        text.append(part.data(), static_cast<std::size_t>(file.gcount()));
-    }
-    if (text.empty()) {
+    if (text->empty()) {
         say("qpscope: {}: empty file\n", options.nccl_log);
         return std::unexpected(ExitCode::unreadable);
     }
-    NcclLog log = read_nccl_log(text);
+    NcclLog log = read_nccl_log(*text);
     if (options.quiet) return log;
     if (log.lines == 0) say("qpscope: {}: no line of NCCL: expected the output of NCCL_DEBUG=INFO\n", options.nccl_log);
     if (log.malformed != 0) say("qpscope: {}: {} of NCCL could not be read\n", options.nccl_log, counted(log.malformed, "line"));

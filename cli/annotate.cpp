@@ -35,14 +35,14 @@ std::string contradiction_of_annotating(const Options& options) {
 
 constexpr std::size_t kMostOfHosts = std::size_t{1} << 20;  // bytes: of kMostHosts lines
 
-// The names that --hosts gives, before those that the traffic tells; says where the file cannot be read.
-std::optional<std::vector<HostName>> hosts_of(const Options& options) {
-    if (options.hosts.empty()) return std::vector<HostName>{};
+// The text of --hosts; says where the file cannot be read.
+std::optional<std::string> hosts_of(const Options& options) {
+    if (options.hosts.empty()) return std::string();
     std::ifstream file(options.hosts, std::ios::binary);
     std::string text(kMostOfHosts, '\0');
     file.read(text.data(), static_cast<std::streamsize>(text.size()));
     text.resize(static_cast<std::size_t>(file.gcount()));
-    if (!text.empty()) return read_hosts(text);
+    if (!text.empty()) return text;
     say("qpscope: {}: cannot be read, or is empty\n", options.hosts);
     return std::nullopt;
 }
@@ -100,16 +100,17 @@ ExitCode run_annotate(const Options& options) {
     }
     const auto filter = compile_filter(options);
     if (!filter) return ExitCode::usage;
-    auto hosts = hosts_of(options);
-    if (!hosts) return ExitCode::unreadable;
+    const auto hosts_text = hosts_of(options);
+    if (!hosts_text) return ExitCode::unreadable;
     auto file = open_capture(options);
     if (!file) return file.error();
     Output output(options);  // of no use but to those who print
     const Analyzed analyzed = analyze(options, *filter, output, {});
     if (!analyzed.any) return analyzed.code;
     PacketCopies copies(*file, options);
-    std::ranges::copy(host_names(analyzed.timeline), std::back_inserter(*hosts));
-    copies.begin_section(section_text(analyzed.timeline, kMaxComment), *hosts);
+    std::vector<HostName> hosts = read_hosts(*hosts_text);  // before those that the traffic tells; in the sandbox
+    std::ranges::copy(host_names(analyzed.timeline), std::back_inserter(hosts));
+    copies.begin_section(section_text(analyzed.timeline, kMaxComment), hosts);
     PacketNotes notes(analyzed.timeline, options.findings_only ? NoteScope::findings : NoteScope::all);
     Annotating annotating(notes, copies);
     const Analyzed again = analyze_again(options, *filter, output, annotating.listening(), analyzed);

@@ -1,6 +1,7 @@
 #include <cli/check_table.hpp>
 #include <cli/tone.hpp>
 #include <cli/wrapped.hpp>
+#include <dissect/render_value.hpp>
 #include <transport-replay/checks/report/counts.hpp>
 #include <transport-replay/report/figures.hpp>
 
@@ -53,14 +54,14 @@ std::string evidence(const CheckResult& result) {
 void append_short(std::string& out, const CheckResult& result) {
     const CheckRow& check = *result.check;
     const std::string why = result.verdict == Verdict::pass ? fmt::format("{} ({} examined)", check.stimulus, grouped(result.examined))
-                                                            : fmt::format("{}: {}", check.stimulus, result.reason);
+                                                            : fmt::format("{}: {}", check.stimulus, dissect::printable(result.reason));
     append_wrapped(out, fmt::format("{:<{}}", check.id, kCheckIndent), kCheckIndent, why);
 }
 
 void append_long(std::string& out, const CheckResult& result, const VerdictLook& look, bool color) {
     append_toned(out, color ? look.tone : Tone::plain, fmt::format("{:<{}}", result.check->id, kCheckIndent));
     std::string rest;
-    append_wrapped(rest, std::string(kCheckIndent, ' '), kCheckIndent, result.reason);
+    append_wrapped(rest, std::string(kCheckIndent, ' '), kCheckIndent, dissect::printable(result.reason));
     out += rest.substr(kCheckIndent);
     append_wrapped(out, std::string(kCheckIndent, ' '), kCheckIndent, fmt::format("expected: {}", result.check->expected));
     append_wrapped(out, std::string(kCheckIndent, ' '), kCheckIndent, evidence(result));
@@ -68,7 +69,7 @@ void append_long(std::string& out, const CheckResult& result, const VerdictLook&
     std::string_view lines = result.detail;
     while (!lines.empty()) {
         const std::size_t end = std::min(lines.find('\n'), lines.size());
-        out += fmt::format("{:{}}{}\n", "", kCheckIndent, lines.substr(0, end));
+        out += fmt::format("{:{}}{}\n", "", kCheckIndent, dissect::printable(lines.substr(0, end)));
         lines.remove_prefix(std::min(end + 1, lines.size()));
     }
 }
@@ -98,7 +99,7 @@ void append_verdicts(std::string& out, const Report& report, bool all, bool colo
 }
 
 void append_comparison(std::string& out, const Comparison& comparison, bool color) {
-    out += fmt::format("\nSINCE {}\n", comparison.before);
+    out += fmt::format("\nSINCE {}\n", dissect::printable(comparison.before));
     const auto word = [](std::optional<Verdict> verdict) { return verdict ? name(*verdict) : std::string_view("not checked"); };
     for (const Change& change : comparison.changes) {
         const Tone tone = change.kind == ChangeKind::broken ? look_of(Verdict::fail).tone : Tone::plain;
@@ -106,7 +107,7 @@ void append_comparison(std::string& out, const Comparison& comparison, bool colo
         std::string rest;
         append_wrapped(
             rest, std::string(kCheckIndent, ' '), kCheckIndent,
-            fmt::format("{} -> {}{}{}", word(change.before), word(change.after), change.reason.empty() ? "" : ": ", change.reason));
+            fmt::format("{} -> {}{}{}", word(change.before), word(change.after), change.reason.empty() ? "" : ": ", dissect::printable(change.reason)));
         out += rest.substr(kCheckIndent);
     }
     out += fmt::format("{}{} unchanged\n", comparison.changes.empty() ? "no changes; " : "", counted(comparison.same, "verdict"));

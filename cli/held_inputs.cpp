@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <utility>
 
 #include <fcntl.h>
@@ -52,6 +53,7 @@ HeldInputs::HeldInputs(const Options& options) {
     if (!options.capture_filter.empty()) filter_ = dissect::BpfFilter::compile_for_all(options.capture_filter);
     if (!options.sandbox || options.no_sandbox || !options.interface.empty()) return;
     std::vector<std::string> names = options.files;
+    if (!options.nccl_log.empty()) names.push_back(options.nccl_log);
     std::erase_if(names, is_standard_input);
     std::ranges::sort(names);
     names.erase(std::ranges::unique(names).begin(), names.end());
@@ -63,7 +65,36 @@ HeldInputs::HeldInputs(const Options& options) {
         .open_to_read = files_.size() != names.size(), .rename = evidence || !options.capture.empty() || !options.sqlite.empty(), .create = evidence};
     if (!sandbox::is_possible()) return;
     if (const auto entered = sandbox::enter(rights); !entered && !options.quiet)
-        say("qpscope: reading without a sandbox: {} (--no-sandbox: do not try)\n", entered.error());
+        say("qpscope: reading without a sandbox: {}{}\n", entered.error(), options.wire == nullptr ? " (--no-sandbox: do not try)" : "");
+}
+
+std::expected<std::string, std::string> HeldInputs::contents(const std::string& name, std::size_t most,
+                                                             const std::function<bool(std::string_view)>& wanted) const {
+    const auto failed = [](int error) { return std::unexpected(std::string(std::strerror(error))); };
+    std::optional<dissect::Descriptor> own;
+    int number = STDIN_FILENO;
+    if (const auto held = file(name)) {
+        if (held->descriptor < 0) return failed(held->error);
+        number = held->descriptor;
+        if (lseek(number, 0, SEEK_SET) < 0) return failed(errno);  // read before
+    } else if (!is_standard_input(name)) {
+        own.emplace(open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY), true);
+        number = own->number();
+        if (number < 0) return failed(errno);
+    }
+    std::string bytes;
+    std::vector<char> piece(1 << 16);
+    bool asked = !wanted;
+    for (;;) {
+        const ssize_t got = ::read(number, piece.data(), piece.size());
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return failed(errno);
+        if (got == 0) return bytes;
+        bytes.append(piece.data(), static_cast<std::size_t>(got));
+        if (!asked && bytes.size() >= kLooked && !wanted(bytes)) return bytes;
+        asked |= bytes.size() >= kLooked;
+        if (bytes.size() > most) return bytes;
+    }
 }
 
 std::optional<dissect::HeldFile> HeldInputs::file(const std::string& name) const {

@@ -5,19 +5,15 @@
 #include <cli/held_inputs.hpp>
 #include <cli/message.hpp>
 #include <cli/shown.hpp>
-#include <dissect/capture/descriptor.hpp>
 #include <dissect/render_value.hpp>
 #include <transport-replay/collectives/nccl_log.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/parts/part.hpp>
 #include <transport-replay/report/figures.hpp>
 
-#include <array>
-#include <cerrno>
-#include <cstring>
-
-#include <fcntl.h>
-#include <unistd.h>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -32,50 +28,39 @@ ExitCode refuse_part(const std::string& name, std::string_view why, ExitCode cod
     return code;
 }
 
-// All bytes of a file, of which there are at most `most`.
-std::expected<std::string, std::string> bytes_of(const std::string& name, HeldInputs& held, std::size_t most) {
-    std::optional<dissect::Descriptor> own;
-    int number = -1;
-    if (const auto file = held.file(name)) {
-        if (file->descriptor < 0) return std::unexpected(std::string(std::strerror(file->error)));
-        number = file->descriptor;
-        if (lseek(number, 0, SEEK_SET) < 0) return std::unexpected(std::string(std::strerror(errno)));  // named twice: read before
-    } else if (name == "-") {
-        number = STDIN_FILENO;
-    } else {
-        own.emplace(open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY), true);
-        number = own->number();
-    }
-    std::string bytes;
-    std::array<char, 1 << 16> piece{};
-    for (;;) {
-        const ssize_t got = ::read(number, piece.data(), piece.size());
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return std::unexpected(std::string(std::strerror(errno)));
-        if (got == 0) return bytes;
-        bytes.append(piece.data(), static_cast<std::size_t>(got));
-        if (bytes.size() > most) return std::unexpected(std::string("larger than --memory allows"));
-    }
-}
-
-// Says of every file what is wrong with it.
-std::expected<std::vector<AnalysisPart>, ExitCode> read_parts(const Options& options) {
+// All of them, joined; says of every file what is wrong with it.
+std::expected<AnalysisPart, ExitCode> read_parts(const Options& options) {
     HeldInputs& held = HeldInputs::of(options);
-    const std::size_t most = options.memory.bytes();
-    std::vector<AnalysisPart> parts;
+    PartRoom room(options.memory.bytes());
+    JoinedParts joined;
+    std::optional<PartProblem> apart;  // they do not belong together
     ExitCode code = ExitCode::done;
     for (const std::string& name : options.files) {
-        const auto bytes = bytes_of(name, held, most);
+        const auto bytes = held.contents(name, options.memory.bytes(), begins_as_part);
         if (!bytes) {
             code = worse(code, refuse_part(name, bytes.error(), ExitCode::unreadable));
             continue;
         }
-        auto part = read_part(*bytes, QPSCOPE_VERSION, most);
-        if (part) parts.push_back(std::move(*part));
-        else code = worse(code, refuse_part(name, part.error().sentence, part.error().damaged ? ExitCode::damaged : ExitCode::unreadable));
+        if (bytes->size() > options.memory.bytes()) {
+            room.refuse(bytes->size());
+            continue;
+        }
+        auto part = read_part(*bytes, QPSCOPE_VERSION, room);
+        if (!part) {
+            if (part.error().no_room) joined = {};
+            else code = worse(code, refuse_part(name, part.error().sentence, part.error().damaged ? ExitCode::damaged : ExitCode::unreadable));
+        } else if (!apart) {
+            apart = joined.add(std::move(*part));
+            room.keep(joined.built());
+        }
     }
+    if (room.exceeded())
+        code = worse(code, refuse_part(options.files.size() == 1 ? options.files.front() : "joining the parts", room.sentence(), ExitCode::unreadable));
     if (code != ExitCode::done) return std::unexpected(code);
-    return parts;
+    auto whole = apart ? std::unexpected(std::move(*apart)) : joined.finish();
+    if (whole) return std::move(*whole);
+    say("qpscope: the parts do not belong together: {}\n", whole.error().sentence);
+    return std::unexpected(ExitCode::unreadable);
 }
 
 void show(const Options& options, const transport::Timeline& timeline, Output& output) {
@@ -159,19 +144,17 @@ ExitCode run_merge(const Options& options) {
         say("qpscope: {}\n", wrong);
         return ExitCode::usage;
     }
-    auto log = read_nccl_log_of(options);
-    if (!log) return log.error();
-    const auto measures = read_measures(options.check);
-    if (!measures) return ExitCode::usage;
+    const auto files = read_measure_files(options.check);
+    if (!files) return ExitCode::usage;
     Output output(options);
     if (!output.ok()) return finish(output);
-    auto parts = read_parts(options);
-    if (!parts) return worse(parts.error(), finish(output));
-    auto joined = join(std::move(*parts));
-    if (!joined) {
-        say("qpscope: the parts do not belong together: {}\n", joined.error().sentence);
-        return worse(ExitCode::unreadable, finish(output));
-    }
+    static_cast<void>(HeldInputs::of(options));  // the sandbox: from here on, what strangers wrote is read
+    auto log = read_nccl_log_of(options);
+    if (!log) return log.error();
+    const auto measures = measures_of(options.check, *files);
+    if (!measures) return ExitCode::usage;
+    auto joined = read_parts(options);
+    if (!joined) return worse(joined.error(), finish(output));
     const ExitCode code = joined->damaged() ? ExitCode::damaged : ExitCode::done;
     if (options.part.as == MergedAs::part) {
         output.write(write_part(*joined, QPSCOPE_VERSION));

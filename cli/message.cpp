@@ -11,10 +11,12 @@ namespace qps::cli {
 
 std::string cannot_read(std::string_view file) {
     const int error = errno;
-    return fmt::format("cannot read {}: {}", file, std::generic_category().message(error));
+    return cannot_read(file, std::generic_category().message(error));
 }
 
-void say_text(std::string_view text) {
+std::string cannot_read(std::string_view file, std::string_view why) { return fmt::format("cannot read {}: {}", file, why); }
+
+std::string printable_lines(std::string_view text) {
     std::string shown;
     while (!text.empty()) {
         const std::size_t end = std::min(text.find('\n'), text.size());
@@ -23,6 +25,11 @@ void say_text(std::string_view text) {
         shown += '\n';
         text.remove_prefix(end + 1);
     }
+    return shown;
+}
+
+void say_text(std::string_view text) {
+    const std::string shown = printable_lines(text);
     std::fwrite(shown.data(), 1, shown.size(), stderr);
 }
 

@@ -12,8 +12,10 @@ namespace qps::cli {
 
 // "cannot read FILE: No such file or directory", by what errno says now.
 [[nodiscard]] std::string cannot_read(std::string_view file);
+[[nodiscard]] std::string cannot_read(std::string_view file, std::string_view why);
 
 // Lines of text; what acts in them is written as \xNN.
+[[nodiscard]] std::string printable_lines(std::string_view text);
 void say_text(std::string_view text);
 
 template <class... Arguments>

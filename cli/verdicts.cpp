@@ -30,22 +30,16 @@ std::expected<std::string, std::string> read_whole(const std::string& path, std:
     return text;
 }
 
-std::optional<Profile> read_device_profile(const CheckOptions& options) {
+std::optional<Profile> parse_device_profile(const CheckOptions& options, const std::string& content) {
     if (options.profile.empty()) return Profile{};
-    const auto content = read_whole(options.profile, kLongestProfile);
-    if (!content) {
-        say("qpscope: {}\n", content.error());
-        return {};
-    }
-    auto profile = parse_profile(*content);
+    auto profile = parse_profile(content);
     if (profile) return std::move(*profile);
     say("{}", text(profile.error(), options.profile));
     return {};
 }
 
-std::optional<EarlierReport> read_earlier(const CheckOptions& options) {
-    const auto content = read_whole(options.compare, kLongestReport);
-    auto report = content ? read_report(*content) : std::unexpected(content.error());
+std::optional<EarlierReport> parse_earlier(const CheckOptions& options, const std::string& content) {
+    auto report = read_report(content);
     if (report) return std::move(*report);
     say("qpscope: {}: {}\n", options.compare, report.error());
     return {};
@@ -72,16 +66,42 @@ ExitCode report_problem(const OutputProblem& problem) {
 
 }  // namespace
 
-std::optional<Measures> read_measures(const CheckOptions& options) {
-    auto profile = read_device_profile(options);
+std::optional<MeasureFiles> read_measure_files(const CheckOptions& options) {
+    MeasureFiles files;
+    if (!options.profile.empty()) {
+        auto content = read_whole(options.profile, kLongestProfile);
+        if (!content) {
+            say("qpscope: {}\n", content.error());
+            return std::nullopt;
+        }
+        files.profile = std::move(*content);
+    }
+    if (!options.compare.empty()) {
+        auto content = read_whole(options.compare, kLongestReport);
+        if (!content) {
+            say("qpscope: {}: {}\n", options.compare, content.error());
+            return std::nullopt;
+        }
+        files.compare = std::move(*content);
+    }
+    return files;
+}
+
+std::optional<Measures> measures_of(const CheckOptions& options, const MeasureFiles& files) {
+    auto profile = parse_device_profile(options, files.profile);
     if (!profile) return std::nullopt;
     Measures measures{.profile = std::move(*profile), .earlier = {}};
     if (options.compare.empty()) return measures;
-    measures.earlier = read_earlier(options);
+    measures.earlier = parse_earlier(options, files.compare);
     if (!measures.earlier) return std::nullopt;
     // What is not asked now has not changed.
     std::erase_if(measures.earlier->results, [&](const EarlierResult& each) { return !is_wanted_check(options, *each.check); });
     return measures;
+}
+
+std::optional<Measures> read_measures(const CheckOptions& options) {
+    const auto files = read_measure_files(options);
+    return files ? measures_of(options, *files) : std::nullopt;
 }
 
 bool is_wanted_check(const CheckOptions& options, const CheckRow& check) {

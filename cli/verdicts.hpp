@@ -1,6 +1,7 @@
 // What commands that give verdicts have in common: what a user measures by, the report in any format, packets as evidence.
 //
-// What an attacker could feed: a profile, an earlier report. Both are read with bounds on their length, and parsed by the library.
+// What an attacker could feed: a profile, an earlier report. Both are read with bounds on their length, before the sandbox, and parsed by the
+// library, in it.
 #pragma once
 
 #include <cli/exit_code.hpp>
@@ -12,6 +13,7 @@
 
 #include <functional>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace qps::cli {
@@ -21,7 +23,15 @@ struct Measures {
     transport::conformance::Profile profile;
     std::optional<transport::conformance::EarlierReport> earlier;
 };
-// Prints what is wrong, and returns nothing then.
+// Their bytes, as --profile and --compare have them.
+struct MeasureFiles {
+    std::string profile;
+    std::string compare;
+};
+// All three print what is wrong, and return nothing then.
+[[nodiscard]] std::optional<MeasureFiles> read_measure_files(const CheckOptions& options);
+[[nodiscard]] std::optional<Measures> measures_of(const CheckOptions& options, const MeasureFiles& files);
+// Both at once, of commands on a wire, which have no sandbox.
 [[nodiscard]] std::optional<Measures> read_measures(const CheckOptions& options);
 
 // By its own name or that of its family.

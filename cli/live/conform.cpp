@@ -38,6 +38,22 @@ std::expected<std::string, std::string> text_of_script(const std::filesystem::pa
     return text_of_file(path);
 }
 
+// Whether the file is in that folder or below it, links followed.
+bool stays_in(const std::filesystem::path& folder, const std::filesystem::path& file) {
+    std::error_code error;
+    const std::filesystem::path home = std::filesystem::weakly_canonical(folder.empty() ? "." : folder, error);
+    const std::filesystem::path real = std::filesystem::weakly_canonical(file, error);
+    return !error && std::ranges::mismatch(home, real).in1 == home.end();
+}
+
+// A script is handed on, and what it includes is read, and quoted where it is no script: so it may be a file beside it alone.
+std::expected<std::string, std::string> text_of_included(const std::filesystem::path& folder, const std::filesystem::path& name) {
+    const std::filesystem::path file = folder / name;
+    if (name.is_absolute() || std::ranges::any_of(name, [](const std::filesystem::path& each) { return each == ".."; }) || !stays_in(folder, file))
+        return std::unexpected(fmt::format("cannot include {}: it is not in the folder of the script", name.string()));
+    return text_of_script(file);
+}
+
 // Included files stand beside the one that includes them.
 std::expected<std::vector<script::Script>, Failure> read_scripts(const ConformOptions& options) {
     std::vector<script::Script> scripts;
@@ -46,7 +62,7 @@ std::expected<std::vector<script::Script>, Failure> read_scripts(const ConformOp
         if (!text) return std::unexpected(Failure{ExitCode::unreadable, text.error()});
         const std::filesystem::path folder = std::filesystem::path(name).parent_path();
         const script::ParseOptions parse{.defined = defined_names(options),
-                                         .read = [&](std::string_view included) { return text_of_script(folder / std::string(included)); }};
+                                         .read = [&](std::string_view included) { return text_of_included(folder, std::string(included)); }};
         auto script = parse_script(name, *text, parse);
         if (!script) return std::unexpected(Failure{ExitCode::usage, explain(script.error())});
         scripts.push_back(std::move(*script));
@@ -76,7 +92,7 @@ public:
         std::string text = fmt::format("{:<14}  {}  {}\n", name(outcome.verdict), label_of(script), script.title);
         if (!outcome.reason.empty() && outcome.detail.empty()) text += fmt::format("    {}\n", outcome.reason);
         if (!outcome.detail.empty()) text += fmt::format("    {}\n", outcome.detail);
-        output_.write(text);
+        output_.write(printable_lines(text));
         output_.flush();
     }
     void finish() {
@@ -118,7 +134,7 @@ private:
 ExitCode list(const std::vector<script::Script>& scripts, Output& output) {
     std::string text;
     for (const script::Script& script : scripts) append_listed(text, script);
-    output.write(text);
+    output.write(printable_lines(text));
     return finish(output);
 }
 

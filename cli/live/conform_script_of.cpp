@@ -17,6 +17,7 @@ ExitCode write_script_of(const Options& given) {
     options.files = {given.wire->conform.script_of};
     options.jobs = 1;  // packets in their order
     options.interface.clear();
+    options.sandbox = true;
     const auto filter = compile_filter(options);
     if (!filter) return ExitCode::usage;
     std::optional<transport::Annotator> annotator;

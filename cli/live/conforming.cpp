@@ -37,16 +37,20 @@ ExitCode act(const Options& options, transport::live::Program& program) {
     const SteadyTime clock;
     auto opened = open_endpoint(options.wire->live, clock.now());
     if (!opened) return fail(opened.error());
-    if (auto settled = settle(opened->endpoint, clock); !settled) return fail(settled.error());
-    if (auto begun = program.begin(opened->endpoint, clock.now()); !begun) return fail({ExitCode::unreadable, begun.error()});
+    return act(options, program, *opened, clock);
+}
+
+ExitCode act(const Options& options, transport::live::Program& program, OpenEndpoint& opened, const SteadyTime& clock) {
+    if (auto settled = settle(opened.endpoint, clock); !settled) return fail(settled.error());
+    if (auto begun = program.begin(opened.endpoint, clock.now()); !begun) return fail({ExitCode::unreadable, begun.error()});
     PauseRemarks remarks;
-    const Ending ending = drive(opened->endpoint, program, options.wire->live, clock, [&](dissect::Instant now) {
-        if (!options.quiet) remarks.say_new(opened->endpoint, now);
+    const Ending ending = drive(opened.endpoint, program, options.wire->live, clock, [&](dissect::Instant now) {
+        if (!options.quiet) remarks.say_new(opened.endpoint, now);
     });
-    if (const auto problem = opened->endpoint.device().problem())
+    if (const auto problem = opened.endpoint.device().problem())
         say("qpscope: {}: {}\n", problem->device, problem->sentence);
-    if (opened->capture)
-        if (auto saved = opened->capture->commit(); !saved)
+    if (opened.capture)
+        if (auto saved = opened.capture->commit(); !saved)
             return fail({ExitCode::output_failed, fmt::format("{}: {}", saved.error().file, saved.error().sentence)});
     if (ending == Ending::device_gone) return ExitCode::unreadable;
     return ending == Ending::interrupted ? ExitCode::interrupted : ExitCode::done;

@@ -17,6 +17,8 @@ namespace qps::cli {
 // An endpoint as the options say; the program acts there until it is done, and the capture (-w) takes its name. The exit code is done,
 // or what ended it: said.
 [[nodiscard]] ExitCode act(const Options& options, transport::live::Program& program);
+// The same with an endpoint that is there.
+[[nodiscard]] ExitCode act(const Options& options, transport::live::Program& program, OpenEndpoint& opened, const SteadyTime& clock);
 
 // What was played, as NAME.pcapng of --evidence.
 [[nodiscard]] ExitCode write_frames(const Options& options, std::string_view name,

@@ -1,5 +1,6 @@
 // `replay`: recorded frames back onto a wire, at their times, or into a capture; rewritten by rules.
 #include <cli/decoding.hpp>
+#include <cli/held_inputs.hpp>
 #include <cli/live/live_commands.hpp>
 #include <cli/live/options/wire_options.hpp>
 #include <cli/message.hpp>
@@ -284,6 +285,11 @@ ExitCode run_replay(const Options& options) {
     }
     if (saved) device = CaptureTap(std::move(device), [&saved](const Frame& frame) { return saved->write(frame); });
 
+    if (options.wire->send_by.empty()) {  // captures are read and written, no more: as the commands that only read
+        Options reading = options;
+        reading.sandbox = true;
+        static_cast<void>(HeldInputs::of(reading));
+    }
     Replay replay(options, Replayer(std::move(device), {.speed = options.wire->speed, .fast = options.wire->fast}, std::move(*rewriter)),
                   std::move(*filter));
     ExitCode code = ExitCode::done;

@@ -1,5 +1,6 @@
 // `send`: packets by hand, a line each, and what comes back. The lines become a script (docs/scripts.md), which a stage plays.
 #include <cli/decoding.hpp>
+#include <cli/held_inputs.hpp>
 #include <cli/live/conforming.hpp>
 #include <cli/live/live_commands.hpp>
 #include <cli/live/options/wire_options.hpp>
@@ -15,6 +16,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -193,18 +195,34 @@ ExitCode run_send(const Options& given) {
     Options options = given;
     WireOptions wire = *given.wire;
     options.wire = &wire;
-    const auto lines = lines_of(options);
-    if (!lines) return fail(lines.error());
+    if (!wire.send.from.empty()) options.files = {wire.send.from};
     const bool nowhere = options.wire->live.interface.empty() && options.wire->live.via == Via::ring && !options.wire->live.capture.empty();
     if (nowhere) options.wire->live.via = Via::nowhere;
     if (nowhere && options.wire->live.addresses.empty()) return fail({ExitCode::usage, "missing --address: without an interface nothing says who sends"});
     if (nowhere && !options.wire->send.expected.empty()) return fail({ExitCode::usage, "--expect needs a wire: name an interface with -i"});
+    // Captures are read and written, no more: as commands that only read, with everything open before the first byte of one.
+    const SteadyTime clock;
+    std::optional<OpenEndpoint> opened;
+    std::optional<Output> output;
+    if (nowhere) {
+        auto endpoint = open_endpoint(options.wire->live, clock.now());
+        if (!endpoint) return fail(endpoint.error());
+        opened.emplace(std::move(*endpoint));
+        output.emplace(options);
+        if (!output->ok()) return finish(*output);
+        Options reading = options;
+        reading.sandbox = true;
+        reading.capture = options.wire->live.capture;
+        static_cast<void>(HeldInputs::of(reading));
+    }
+    const auto lines = lines_of(options);
+    if (!lines) return fail(lines.error());
     const std::string text = script_of(*lines, options.wire->send, !nowhere);
     const auto script = script::parse_script("send", text, {});
     if (!script) return fail({ExitCode::usage, explain(script.error())});
     options.wire->conform.device = lines->front().to;
-    Output output(options);
-    if (!output.ok()) return finish(output);
+    if (!output) output.emplace(options);
+    if (!output->ok()) return finish(*output);
     stage::ScriptOutcome outcome;
     auto program = stage::make_script_program({.stage = stage_settings(options),
                                                .scripts = {&*script},
@@ -213,10 +231,10 @@ ExitCode run_send(const Options& given) {
                                                .agent_secret = {},
                                                .on_outcome = [&](const script::Script&, stage::ScriptOutcome ended) { outcome = std::move(ended); }});
     if (!program) return fail({ExitCode::unreadable, program.error()});
-    const ExitCode acted = act(options, *program);
+    const ExitCode acted = opened ? act(options, *program, *opened, clock) : act(options, *program);
     if (acted != ExitCode::done) return acted;
-    show(options, outcome, output);
-    const ExitCode code = finish(output);
+    show(options, outcome, *output);
+    const ExitCode code = finish(*output);
     if (outcome.verdict == Verdict::pass) return code;
     if (!options.quiet) say("qpscope: {}\n", outcome.detail.empty() ? outcome.reason : outcome.detail);
     return worse(code, outcome.verdict == Verdict::fail ? ExitCode::findings : ExitCode::unreadable);

@@ -4,6 +4,7 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/temporary_file.hpp>
 
+#include <filesystem>
 #include <fstream>
 #include <thread>
 
@@ -99,4 +100,44 @@ TEST_CASE("conform says what is wrong with its words, and lists scripts") {
     const Ending wrong = qpscope({"conform", "--script", file, "--dut", "127.0.0.1"});
     CHECK(wrong.code == kUsage);
     CHECK_THAT(wrong.err, Contains("did you mean check?"));
+}
+
+TEST_CASE("what a script says does nothing to a terminal") {
+    const TemporaryFolder folder;
+    const std::string file = folder.file("title.script");
+    std::ofstream(file) << "title \"\x1b]0;PWN\x07 \xc2\x9b31m \xe2\x80\xaemoc\"\n";
+    const std::string out = qpscope({"conform", "--list", "--script", file}).out;
+    CHECK_THAT(out, Contains("PWN"));
+    CHECK(out.find_first_of("\x1b\x07") == std::string::npos);
+    CHECK(out.find("\xc2\x9b") == std::string::npos);
+    CHECK(out.find("\xe2\x80\xae") == std::string::npos);
+    const Ending played = qpscope({"conform", "--script", file, "--dut", loopback(1), "--via", "udp", "-a", loopback(2)});
+    INFO(played.err);
+    CHECK_THAT(played.out, Contains("PWN"));
+    CHECK(played.out.find_first_of("\x1b\x07") == std::string::npos);
+}
+
+TEST_CASE("a script includes files of its own folder alone") {
+    const TemporaryFolder folder;
+    const std::string inner = folder.path() + "/inner";
+    std::filesystem::create_directories(inner + "/below");
+    for (const char* place : {"/beside.script", "/below/more.script", "/../outside.script"}) std::ofstream(inner + place) << "wait 1ms\n";
+    std::filesystem::create_symlink("../outside.script", inner + "/leaves");
+    std::filesystem::create_symlink("beside.script", inner + "/stays");
+    const auto listed = [&](const std::string& name) {
+        std::ofstream(inner + "/main.script") << "title \"whole\"\ninclude \"" << name << "\"\n";
+        return qpscope({"conform", "--list", "--script", inner + "/main.script"});
+    };
+    for (const char* good : {"beside.script", "below/more.script", "stays", "./beside.script"}) {
+        const Ending ending = listed(good);
+        INFO(good << ": " << ending.err);
+        CHECK(ending.code == kDone);
+    }
+    for (const std::string& bad : {std::string("/etc/passwd"), std::string("../outside.script"), std::string("below/../../outside.script"),
+                                   std::string("leaves"), inner + "/beside.script"}) {
+        const Ending ending = listed(bad);
+        INFO(bad << ": " << ending.err);
+        CHECK(ending.code == kUsage);
+        CHECK_THAT(ending.err, Contains("it is not in the folder of the script") && !Contains("root:"));
+    }
 }

@@ -111,6 +111,15 @@ TEST_CASE("outputs and files beside the capture are opened before the sandbox") 
     check_same({"check", file, "--profile", folder.path() + "/profile", "--evidence", folder.path() + "/evidence"});
     check_same({"analyze", file, "--nccl-log", folder.path() + "/nccl.log"});
     check_same({"findings", file, "--nccl-log", folder.path() + "/none.log"});
+    // Those that read twice have the log twice.
+    check_same({"report", file, "--nccl-log", folder.path() + "/nccl.log"});
+    const std::string annotated = folder.path() + "/annotated.pcapng";
+    check_same({"annotate", file, "--nccl-log", folder.path() + "/nccl.log", "-o", annotated});
+    CHECK_THAT(qpscope({"report", file, "--nccl-log", folder.path() + "/nccl.log"}).out, Contains("packets that prove it"));
+    std::ofstream(folder.path() + "/hosts") << "10.77.0.11 sender\n";
+    check_same({"annotate", file, "--hosts", folder.path() + "/hosts", "-o", annotated});
+    CHECK(qpscope({"check", file, "-f", "json", "-o", out}).code < 128);
+    check_same({"check", file, "--compare", out});
 }
 
 TEST_CASE("names in a capture filter are looked up before the sandbox") {

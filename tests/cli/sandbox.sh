@@ -26,6 +26,10 @@ outside=$(sed -n 's/^Seccomp:\t//p' /proc/self/status)  # perhaps a filter of th
 [[ $(state_of info -) == 2 ]]
 [[ $(state_of analyze -) == 2 ]]
 [[ $(state_of check - -o report.txt) == 2 ]]
+[[ $(state_of replay --fast -w out.pcap -) == 2 ]]
+[[ $(state_of conform --script-of -) == 2 ]]
+[[ $(state_of send --from - -a 10.0.0.1 -w out.pcap) == 2 ]]
+[[ $(state_of analyze --nccl-log /dev/stdin "$SOURCE/captures/atomic_cas/capture.pcap") == 2 ]]  # it waits for the log
 [[ $(state_of info --no-sandbox -) == "$outside" ]]
 
 # A named pipe that is written later, behind a file; many files.
@@ -44,3 +48,14 @@ for i in {1..90}; do cp "$capture" many_$i.pcap; done
 cmp inside.txt outside.txt
 cmp few.txt outside.txt
 cmp raised.txt outside.txt
+
+# Those that write captures come to an end in it, and write what is right.
+"$QPSCOPE" replay --fast -q -w copy.pcap "$capture"
+cmp <("$QPSCOPE" packets "$capture") <("$QPSCOPE" packets copy.pcap)
+"$QPSCOPE" replay --fast --loop 2 -q -w twice.pcap "$capture"
+(($("$QPSCOPE" packets -f tsv -e frame.number twice.pcap | wc -l) == 2 * $("$QPSCOPE" packets -f tsv -e frame.number "$capture" | wc -l) - 1))
+"$QPSCOPE" conform --script-of "$capture" -o again.script
+grep -q '^> ' again.script
+"$QPSCOPE" send --from "$capture" qp=17 -a 10.0.0.1 -w sent.pcap >sent.txt
+(($("$QPSCOPE" packets -f tsv -e frame.number sent.pcap | wc -l) == 2))
+[[ ! -e sent.pcap.part ]]

@@ -9,6 +9,7 @@
 #include <transport-replay/report/figures.hpp>
 #include <transport-replay/report/findings.hpp>
 #include <transport-replay/report/markup.hpp>
+#include <transport-replay/report/page_policy.hpp>
 #include <transport-replay/report/page_style.hpp>
 #include <transport-replay/report/rdma_packets.hpp>
 
@@ -68,10 +69,11 @@ std::string head(const Collector& collected, const Origin& origin) {
     std::array<std::uint64_t, kSeverityNames.size()> counts{};
     for (const Finding* finding : collected.findings()) ++counts[static_cast<std::size_t>(finding->severity)];
     for (const FindingsLeftOut& each : timeline.left_out.findings) counts[static_cast<std::size_t>(each.severity)] += each.count;
+    const std::string style = fmt::format("{}{}", kPageStyle, kPictureStyle);
     std::string out = fmt::format(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, "
-        "initial-scale=1\">\n<meta name=\"generator\" content=\"qpscope {}\">\n<title>qpscope: {}</title>\n<style>{}{}</style>\n</head>\n<body>\n<main>\n",
-        origin.version, markup_text(title), kPageStyle, kPictureStyle);
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n{}<meta name=\"viewport\" content=\"width=device-width, "
+        "initial-scale=1\">\n<meta name=\"generator\" content=\"qpscope {}\">\n<title>qpscope: {}</title>\n<style>{}</style>\n</head>\n<body>\n<main>\n",
+        policy_line(style, kSorting), origin.version, markup_text(title), style);
     out += fmt::format("<p class=\"soft\">qpscope report of {}</p>\n<h1>{}</h1>\n<ul class=\"counts\">\n", markup_text(title), markup_text(headline(collected)));
     for (const Severity severity : {Severity::error, Severity::warning, Severity::note}) {
         const std::uint64_t count = counts[static_cast<std::size_t>(severity)];
@@ -175,7 +177,7 @@ void write_page(const Collector& collected, const Origin& origin, const std::fun
     write(pictures(collected));
     write(operations(collected.timeline()));
     write(connections(collected));
-    write(kSorting);
+    write(fmt::format("<script>{}</script>\n", kSorting));
     write("</main>\n</body>\n</html>\n");
 }
 

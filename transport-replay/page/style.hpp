@@ -29,7 +29,7 @@ figcaption .reply { color: var(--reply); } figcaption .cnp { color: var(--cnp); 
 )";
 
 // Tables can be sorted by a click where scripts run; without them they are in the order that matters most.
-inline constexpr std::string_view kSorting = R"(<script>
+inline constexpr std::string_view kSorting = R"(
 document.documentElement.classList.add("js");
 for (const table of document.querySelectorAll(".sortable")) table.tHead.rows[0].onclick = event => {
   const th = event.target.closest("th"); if (!th) return;
@@ -39,7 +39,6 @@ for (const table of document.querySelectorAll(".sortable")) table.tHead.rows[0].
   for (const each of table.tHead.rows[0].cells) each.classList.toggle("sorted", each === th && down);
   body.append(...rows);
 };
-</script>
 )";
 
 }  // namespace qps::transport::page

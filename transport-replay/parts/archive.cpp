@@ -37,6 +37,9 @@ std::uint64_t largest(std::size_t size) { return std::numeric_limits<std::uint64
 
 double load_real(const void* at, std::size_t size) { return size == sizeof(float) ? static_cast<double>(as<float>(at)) : as<double>(at); }
 
+// Takes no memory but its own size.
+bool is_flat(const Type& type) { return type.make <= Make::enumeration; }
+
 const void* behind(const void* at, std::size_t offset) { return static_cast<const std::byte*>(at) + offset; }
 void* behind(void* at, std::size_t offset) { return static_cast<std::byte*>(at) + offset; }
 
@@ -93,9 +96,37 @@ void Writer::text(std::string_view value) {
     bytes_ += value;
 }
 
+std::uint64_t ArchivedBytes::number(std::uint64_t most) {
+    std::uint64_t value = 0;
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+        if (failed_ || left_.empty()) return fail();
+        const auto byte = static_cast<std::uint8_t>(left_.front());
+        left_.remove_prefix(1);
+        const std::uint64_t part = byte & 0x7fU;
+        if (shift == 63 && part > 1) return fail();
+        value |= part << shift;
+        if (byte < 0x80) return value <= most ? value : fail();
+    }
+    return fail();
+}
+
+std::string_view ArchivedBytes::text() {
+    const std::uint64_t size = count();
+    if (size > left_.size()) return fail(), std::string_view{};
+    const std::string_view found = left_.substr(0, size);
+    left_.remove_prefix(size);
+    return found;
+}
+
+std::uint64_t ArchivedBytes::fail() {
+    failed_ = true;
+    left_ = {};
+    return 0;
+}
+
 void Reader::take(void* value, const Type& type) {
     take_whole(value, type);
-    if (type.sound != nullptr && !failed_ && !type.sound(value)) fail();
+    if (type.sound != nullptr && !failed() && !type.sound(value)) fail();
 }
 
 void Reader::take_whole(void* value, const Type& type) {
@@ -121,29 +152,15 @@ void Reader::take_whole(void* value, const Type& type) {
             return;
         case Make::list: type.clear(value); [[fallthrough]];
         case Make::set:
-        case Make::map: {  // every item takes a byte at least
-            const std::uint64_t count = number(left_.size());
-            for (std::uint64_t i = 0; i < count && !failed_; ++i) type.add(value, [this, item = type.item](void* fresh) { take(fresh, *item); });
+        case Make::map: {
+            const std::uint64_t items = count();
+            for (std::uint64_t i = 0; i < items && !failed(); ++i) type.add(value, [this, item = type.item](void* fresh) { take(fresh, *item); });
             return;
         }
         case Make::record:
         case Make::object:
             for (const Member& member : type.members()) take(behind(value, member.offset), *member.type);
     }
-}
-
-std::uint64_t Reader::number(std::uint64_t most) {
-    std::uint64_t value = 0;
-    for (unsigned shift = 0; shift < 64; shift += 7) {
-        if (failed_ || left_.empty()) return fail();
-        const auto byte = static_cast<std::uint8_t>(left_.front());
-        left_.remove_prefix(1);
-        const std::uint64_t part = byte & 0x7fU;
-        if (shift == 63 && part > 1) return fail();
-        value |= part << shift;
-        if (byte < 0x80) return value <= most ? value : fail();
-    }
-    return fail();
 }
 
 std::int64_t Reader::signed_number(std::size_t size) {
@@ -166,18 +183,64 @@ void Reader::name(std::string_view& value) {
     if (value.size() != found.size()) fail();
 }
 
-std::string_view Reader::text() {
-    const std::uint64_t size = number(left_.size());
-    if (size > left_.size()) return fail(), std::string_view{};
-    const std::string_view found = left_.substr(0, size);
-    left_.remove_prefix(size);
-    return found;
+// As a Reader reads, but for what a number means.
+void Measure::walk(const Type& type) {
+    switch (type.make) {
+        case Make::psn:
+        case Make::number:
+        case Make::signed_number:
+        case Make::real:
+        case Make::enumeration: number(); return;
+        case Make::text: built_ += text().size(); return;
+        case Make::name: text(); return;  // interned
+        case Make::optional:
+        case Make::rare:
+            if (number(1) == 0) return;
+            built_ += type.cost;
+            return walk(*type.item);
+        case Make::fixed:
+            for (std::size_t i = 0; i < type.count && !failed(); ++i) walk(*type.item);
+            return;
+        case Make::list:
+        case Make::set:
+        case Make::map: {
+            const std::uint64_t items = count();
+            for (std::uint64_t i = 0; i < items && !failed(); ++i) {
+                built_ += type.cost;
+                walk(*type.item);
+            }
+            return;
+        }
+        case Make::record:
+        case Make::object:
+            for (const Member& member : type.members()) walk(*member.type);
+    }
 }
 
-std::uint64_t Reader::fail() {
-    failed_ = true;
-    left_ = {};
-    return 0;
+std::uint64_t built_of(const void* value, const Type& type) {
+    std::uint64_t built = 0;
+    switch (type.make) {
+        case Make::text: return as<std::string>(value).size();
+        case Make::optional:
+        case Make::rare:
+            if (const void* there = type.get(value)) built = type.cost + built_of(there, *type.item);
+            return built;
+        case Make::fixed:
+            if (is_flat(*type.item)) return 0;
+            for (std::size_t i = 0; i < type.count; ++i) built += built_of(behind(value, i * type.size), *type.item);
+            return built;
+        case Make::list:
+        case Make::set:
+        case Make::map:
+            built = type.length(value) * type.cost;
+            if (!is_flat(*type.item)) type.each(value, [&](const void* item) { built += built_of(item, *type.item); });
+            return built;
+        case Make::record:
+        case Make::object:
+            for (const Member& member : type.members()) built += built_of(behind(value, member.offset), *member.type);
+            return built;
+        default: return 0;
+    }
 }
 
 }  // namespace qps::transport::parts

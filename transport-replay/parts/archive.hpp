@@ -1,8 +1,8 @@
 // Writer and Reader: values to bytes and back, by the descriptions of their types. Numbers are LEB128, signed ones zigzag; lists have
 // their count before them.
 //
-// What an attacker could feed a Reader: any bytes. A count never exceeds the bytes that are left, so that what is read takes memory in
-// proportion to them; numbers must fit their type, enumerations be below their end (enumerations.hpp). The first failure is kept, and
+// What an attacker could feed a Reader: any bytes. A count never exceeds the bytes that are left; how much memory what is built takes, a
+// Measure tells before. Numbers must fit their type, enumerations be below their end (enumerations.hpp). The first failure is kept, and
 // everything behind it is read as nothing.
 #pragma once
 
@@ -34,12 +34,29 @@ private:
     std::string bytes_;
 };
 
-class Reader {
+// Numbers and texts of an archive, one after the other.
+class ArchivedBytes {
 public:
-    explicit Reader(std::string_view bytes) : left_(bytes) {}
+    explicit ArchivedBytes(std::string_view bytes) : left_(bytes) {}
 
     [[nodiscard]] bool failed() const { return failed_; }
     [[nodiscard]] bool at_end() const { return left_.empty(); }
+
+protected:
+    std::uint64_t number(std::uint64_t most = std::numeric_limits<std::uint64_t>::max());
+    // Of items that take a byte each at least.
+    std::uint64_t count() { return number(left_.size()); }
+    std::string_view text();
+    std::uint64_t fail();
+
+private:
+    std::string_view left_;
+    bool failed_ = false;
+};
+
+class Reader : public ArchivedBytes {
+public:
+    using ArchivedBytes::ArchivedBytes;
 
     template <class T>
     void take(T& value) { take(&value, type_of<T>()); }
@@ -47,15 +64,32 @@ public:
 private:
     void take(void* value, const Type& type);
     void take_whole(void* value, const Type& type);
-    std::uint64_t number(std::uint64_t most = std::numeric_limits<std::uint64_t>::max());
     std::int64_t signed_number(std::size_t size);
     void enumeration(void* value, const Type& type);
     void name(std::string_view& value);
-    std::string_view text();
-    std::uint64_t fail();
-
-    std::string_view left_;
-    bool failed_ = false;
 };
+
+// Bytes of memory that a Reader would take for what it builds of an archive: a list of numbers needs a byte each in the archive, and eight
+// when it is built. Nothing is built to find out.
+class Measure : public ArchivedBytes {
+public:
+    using ArchivedBytes::ArchivedBytes;
+
+    template <class T>
+    [[nodiscard]] std::uint64_t of() {
+        walk(type_of<T>());
+        return sizeof(T) + built_;
+    }
+
+private:
+    void walk(const Type& type);
+
+    std::uint64_t built_ = 0;
+};
+
+// The same of a value that is there.
+[[nodiscard]] std::uint64_t built_of(const void* value, const Type& type);
+template <class T>
+[[nodiscard]] std::uint64_t built_of(const T& value) { return sizeof(T) + built_of(&value, type_of<T>()); }
 
 }  // namespace qps::transport::parts

@@ -59,6 +59,7 @@ struct Type {
     const Type* item = nullptr;
     const void* (*get)(const void*) = nullptr;                 // optional, rare: null where there is none
     void* (*renew)(void*, bool there) = nullptr;               // optional, rare: a fresh one, or none
+    std::size_t cost = 0;                                      // list, set, map, rare: bytes of memory for one more item
     std::size_t (*length)(const void*) = nullptr;              // list, set, map
     void (*each)(const void*, const VisitConst&) = nullptr;    // likewise, in order
     void (*clear)(void*) = nullptr;                            // list

@@ -102,6 +102,8 @@ struct ItemOf<T> {
     using type = std::pair<typename T::key_type, typename T::mapped_type>;
 };
 
+constexpr std::size_t kNode = 64;  // of an allocation of its own, or of a place in a table: generously
+
 template <class T>
 consteval Type described() {
     if constexpr (std::same_as<T, dissect::Psn>) return {.make = Make::psn};
@@ -129,13 +131,15 @@ consteval Type described() {
                 .renew = [](void* value, bool there) -> void* {
                     as<T>(value) = {};
                     return there ? &as<T>(value).made() : nullptr;
-                }};
+                },
+                .cost = sizeof(std::remove_cvref_t<decltype(*std::declval<const T&>())>) + kNode};
     } else if constexpr (FixedList<T>) {
         return {.make = Make::fixed, .size = sizeof(typename T::value_type), .count = std::tuple_size_v<T>, .item = &kType<typename T::value_type>};
     } else if constexpr (List<T> || Set<T>) {
         using Item = typename ItemOf<T>::type;
         return {.make = Map<T> ? Make::map : Set<T> ? Make::set : Make::list,
                 .item = &kType<Item>,
+                .cost = sizeof(Item) + (Set<T> ? kNode : 0),
                 .length = [](const void* list) { return as<T>(list).size(); },
                 .each =
                     [](const void* list, const VisitConst& visit) {

@@ -9,8 +9,11 @@
 #include <transport-replay/parts/part.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <queue>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -58,24 +61,27 @@ std::optional<std::string> contradiction(const std::vector<CapturePart>& parts) 
     return fmt::format("part {} of {}{} is there twice", *twice, origin.of, of_host(origin));
 }
 
-// Numbers for the connections of each part, by the number they had; `begun` becomes that of all.
+// Numbers for the connections of each part, by the number they had; `begun` becomes that of all. The lists are ascending, and a packet is of
+// one part alone.
 std::vector<std::vector<std::uint32_t>> numbered(const std::vector<CapturePart>& parts, std::vector<std::uint64_t>& begun) {
-    struct Begun {
-        std::uint64_t packet = 0;
-        std::uint32_t part = 0;
-        std::uint32_t number = 0;
-    };
-    std::vector<Begun> all;
+    using Next = std::pair<std::uint64_t, std::size_t>;  // the packet that began the next connection of a part, and the part
+    std::priority_queue<Next, std::vector<Next>, std::greater<>> next;
     std::vector<std::vector<std::uint32_t>> numbers(parts.size());
-    for (std::uint32_t part = 0; part < parts.size(); ++part) {
+    std::size_t all = 0;
+    for (std::size_t part = 0; part < parts.size(); ++part) {
         const std::vector<std::uint64_t>& own = parts[part].report.begun;
-        numbers[part].resize(own.size());
-        for (std::uint32_t i = 0; i < own.size(); ++i) all.push_back({own[i], part, i});
+        numbers[part].reserve(own.size());
+        if (!own.empty()) next.emplace(own.front(), part);
+        all += own.size();
     }
-    std::ranges::stable_sort(all, {}, &Begun::packet);  // a packet is of one part alone
-    for (const Begun& one : all) {
-        begun.push_back(one.packet);
-        numbers[one.part][one.number] = static_cast<std::uint32_t>(begun.size());
+    begun.reserve(all);
+    while (!next.empty()) {
+        const auto [packet, part] = next.top();
+        next.pop();
+        begun.push_back(packet);
+        numbers[part].push_back(static_cast<std::uint32_t>(begun.size()));
+        const std::vector<std::uint64_t>& own = parts[part].report.begun;
+        if (numbers[part].size() < own.size()) next.emplace(own[numbers[part].size()], part);
     }
     return numbers;
 }
@@ -112,15 +118,45 @@ std::expected<AnalysisPart, PartProblem> join(std::vector<AnalysisPart> parts) {
     for (AnalysisPart& part : parts)
         for (CapturePart& capture : part.captures) captures[capture.origin.host].push_back(std::move(capture));
     if (captures.size() > 1 && captures.begin()->first.empty())
-        return std::unexpected(PartProblem{fmt::format("one is of host {}, another of none: make all of them with --host, or none",
+        return std::unexpected(PartProblem{.sentence = fmt::format("one is of host {}, another of none: make all of them with --host, or none",
                                                        printable(std::next(captures.begin())->first))});
     AnalysisPart whole;
     for (auto& [host, of_host] : captures) {
-        if (auto found = contradiction(of_host)) return std::unexpected(PartProblem{std::move(*found)});
+        if (auto found = contradiction(of_host)) return std::unexpected(PartProblem{.sentence = std::move(*found)});
         whole.captures.push_back(joined(std::move(of_host)));
-        if (auto found = other_options(whole.captures.front().origin, whole.captures.back().origin)) return std::unexpected(PartProblem{std::move(*found)});
+        if (auto found = other_options(whole.captures.front().origin, whole.captures.back().origin)) return std::unexpected(PartProblem{.sentence = std::move(*found)});
     }
     return whole;
+}
+
+// Two piles of as many parts become one: so a part is moved a few times, however many there are.
+std::optional<PartProblem> JoinedParts::add(AnalysisPart part) {
+    Pile pile{.part = std::move(part), .parts = 1};
+    while (!piles_.empty() && piles_.back().parts == pile.parts) {
+        std::vector<AnalysisPart> two;
+        two.push_back(std::move(piles_.back().part));
+        two.push_back(std::move(pile.part));
+        piles_.pop_back();
+        auto one = join(std::move(two));
+        if (!one) return std::move(one.error());
+        pile = {.part = std::move(*one), .parts = pile.parts * 2};
+    }
+    pile.built = parts::built_of(pile.part);
+    piles_.push_back(std::move(pile));
+    return {};
+}
+
+std::uint64_t JoinedParts::built() const {
+    std::uint64_t all = 0;
+    for (const Pile& pile : piles_) all += pile.built;
+    return all;
+}
+
+std::expected<AnalysisPart, PartProblem> JoinedParts::finish() {
+    std::vector<AnalysisPart> all;
+    for (Pile& pile : piles_) all.push_back(std::move(pile.part));
+    piles_.clear();
+    return join(std::move(all));
 }
 
 std::vector<std::uint32_t> missing(const CapturePart& part) {

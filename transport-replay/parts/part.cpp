@@ -19,7 +19,7 @@ using dissect::printable;
 
 namespace {
 
-constexpr std::string_view kMagic{"\x89qpp\r\n\x1a\n", 8};  // as PNG: a copy that changes ends of lines breaks it
+constexpr std::string_view kMagic{"\x89qpp\r\n\x1a\n", kMagicBytes};  // as PNG: a copy that changes ends of lines breaks it
 constexpr std::size_t kDigest = 32;  // SHA-256
 constexpr int kLevel = 3;            // of Zstandard: fast
 
@@ -37,13 +37,24 @@ std::string digest_of(std::string_view bytes) {
     return {digest.begin(), digest.end()};
 }
 
-PartProblem damaged(std::string sentence) { return {std::move(sentence), true}; }
+PartProblem damaged(std::string sentence) { return {.sentence = std::move(sentence), .damaged = true}; }
 
-std::expected<std::string, PartProblem> unpacked(std::string_view packed, std::uint64_t size, std::size_t most) {
-    if (size > most) return std::unexpected(PartProblem{fmt::format("needs {} MiB unpacked: raise --memory", size >> 20U)});
-    // Nothing that is packed is packed tighter than this: what says so is not believed.
-    constexpr std::uint64_t kTightest = 4096;
-    if (size / kTightest > packed.size()) return std::unexpected(damaged("damaged: its lengths contradict each other"));
+// Nothing that is packed is packed tighter than this, and nothing that is built takes more times its bytes: what says so is not believed.
+// Parts of real captures are packed 5 to 10 times, and take 50 to 100 times as much when they are built.
+constexpr std::uint64_t kTightest = 1024;
+constexpr std::uint64_t kLargestBuilt = 4096;
+bool is_believed(std::uint64_t size, std::uint64_t times, std::string_view packed) { return size / times <= packed.size(); }
+
+constexpr std::uint64_t kSmall = std::uint64_t{16} << 20;  // bytes that any part may have built
+
+PartProblem contradicting_lengths() { return damaged("damaged: its lengths contradict each other"); }
+
+std::expected<std::string, PartProblem> unpacked(std::string_view packed, std::uint64_t size, PartRoom& room) {
+    if (!is_believed(size, kTightest, packed)) return std::unexpected(contradicting_lengths());
+    if (size > room.left()) {
+        room.refuse(size);
+        return std::unexpected(PartProblem{.sentence = room.sentence(), .no_room = true});
+    }
     std::string body(size, '\0');
     const std::size_t got = ZSTD_decompress(body.data(), body.size(), packed.data(), packed.size());
     if (ZSTD_isError(got) != 0 || got != size) return std::unexpected(damaged("damaged: it cannot be unpacked"));
@@ -76,6 +87,32 @@ bool AnalysisPart::damaged() const {
     return std::ranges::any_of(captures, [](const CapturePart& capture) { return capture.origin.damaged; });
 }
 
+// What is built is there once as it was read, and where it is joined or concluded for a while once more; vectors have room to grow in.
+constexpr std::uint64_t kTimesBuilt = 3;
+
+std::uint64_t PartRoom::left() const { return exceeded() ? most_ : most_ - std::min(most_, kept_ * kTimesBuilt); }
+
+bool PartRoom::take(std::uint64_t unpacked, std::uint64_t built) {
+    needed_ = std::max(needed_, (kept_ + waiting_ + built) * kTimesBuilt + unpacked);
+    if (exceeded()) waiting_ += built;
+    return !exceeded();
+}
+
+void PartRoom::refuse(std::uint64_t unpacked) {
+    needed_ = std::max(needed_, std::max((kept_ + waiting_) * kTimesBuilt + unpacked, most_ + 1));
+    waiting_ += unpacked;
+    unseen_ = true;
+}
+
+std::string PartRoom::sentence() const {
+    if (!exceeded()) return {};
+    constexpr std::uint64_t kMebibyte = std::uint64_t{1} << 20;
+    return fmt::format("needs {}{} MiB: raise --memory", unseen_ ? "more than " : "", (needed_ + kMebibyte - 1) / kMebibyte);
+}
+
+bool begins_as_part(std::string_view bytes) { return bytes.starts_with(kMagic); }
+PartProblem no_part() { return {.sentence = "not a part of an analysis: qpscope analyze --part writes them"}; }
+
 std::string part_body(const AnalysisPart& part) {
     parts::Writer body;
     body.put(part);
@@ -97,8 +134,13 @@ std::string write_part(const AnalysisPart& part, std::string_view version) {
     return file;
 }
 
-std::expected<AnalysisPart, PartProblem> read_part(std::string_view bytes, std::string_view version, std::size_t most) {
-    if (!bytes.starts_with(kMagic)) return std::unexpected(PartProblem{"not a part of an analysis: qpscope analyze --part writes them"});
+std::expected<AnalysisPart, PartProblem> read_part(std::string_view bytes, std::string_view version, std::uint64_t most) {
+    PartRoom room(most);
+    return read_part(bytes, version, room);
+}
+
+std::expected<AnalysisPart, PartProblem> read_part(std::string_view bytes, std::string_view version, PartRoom& room) {
+    if (!begins_as_part(bytes)) return std::unexpected(no_part());
     if (bytes.size() < kMagic.size() + 1 + kDigest) return std::unexpected(damaged("cut off"));
     const std::string_view content = bytes.substr(0, bytes.size() - kDigest);
     const auto length = static_cast<std::uint8_t>(content[kMagic.size()]);
@@ -109,11 +151,15 @@ std::expected<AnalysisPart, PartProblem> read_part(std::string_view bytes, std::
     head.take(header);
     const std::string by = printable(header.program);
     if (!head.failed() && (header.version != kVersion || header.shape != shape()))
-        return std::unexpected(PartProblem{fmt::format("written by qpscope {}, whose parts {} cannot read: make it again", by, version)});
+        return std::unexpected(PartProblem{.sentence = fmt::format("written by qpscope {}, whose parts {} cannot read: make it again", by, version)});
     if (digest_of(content) != bytes.substr(content.size())) return std::unexpected(damaged("damaged or cut off: its checksum is wrong"));
     if (head.failed() || !head.at_end()) return std::unexpected(damaged("damaged: its header cannot be read"));
-    const auto body = unpacked(rest.substr(length), header.size, most);
+    const std::string_view packed = rest.substr(length);
+    const auto body = unpacked(packed, header.size, room);
     if (!body) return std::unexpected(body.error());
+    const std::uint64_t built = parts::Measure(*body).of<AnalysisPart>();
+    if (built > kSmall && !is_believed(built, kLargestBuilt, packed)) return std::unexpected(contradicting_lengths());
+    if (!room.take(body->size(), built)) return std::unexpected(PartProblem{.sentence = room.sentence(), .no_room = true});
     return read_part_body(*body);
 }
 

@@ -10,7 +10,7 @@
 
 namespace qps::transport::parts {
 
-[[nodiscard]] inline bool is_sound(const PrivateData& data) { return data.used <= data.first.size(); }
+[[nodiscard]] inline bool is_sound(const PrivateData& data) { return data.used <= data.room; }  // more than are kept: bytes() is of those
 [[nodiscard]] inline bool is_sound(const PortPath& path) { return path.length <= PortPath::kMost; }
 [[nodiscard]] inline bool is_sound(const ClockOffset& offset) { return offset.used <= ClockOffset::kMostParts; }
 [[nodiscard]] inline bool is_sound(const OrderedSpan& span) { return span.begin() <= span.end(); }

@@ -2,10 +2,8 @@
 // that do not belong together, or are no parts any more, are refused. A tenth of the seeds in every run, all with QPSCOPE_SHARDS=all.
 #include <tests/support/catch.hpp>
 #include <tests/support/cluster_traffic.hpp>
-#include <tests/support/joined_parts.hpp>
+#include <tests/support/compared_parts.hpp>
 #include <tests/support/sample_captures.hpp>
-#include <transport-replay/analysis/analysis.hpp>
-#include <transport-replay/analysis/sharded_analysis.hpp>
 #include <transport-replay/collectives/nccl_log.hpp>
 #include <transport-replay/model/timeline.hpp>
 
@@ -23,53 +21,7 @@ namespace {
 
 constexpr std::string_view kThis = "1.2.3";
 constexpr std::size_t kRoom = std::size_t{256} << 20;
-
-std::string whole_report(const ClusterTraffic& traffic, CaptureTraits& traits) {
-    Analysis analysis({.traits = traits});
-    for (const Observation& observation : traffic.observations) static_cast<void>(analysis.observe(observation));
-    const Timeline timeline = analysis.finish();
-    traits = timeline.learned;
-    return report_of(timeline);
-}
-
-// `lanes`: of each part.
-AnalysisPart part_of(const ClusterTraffic& traffic, PartOf which, std::size_t lanes, const CaptureTraits& traits) {
-    constexpr std::size_t kBatch = 300;
-    ShardedAnalysis analysis({.traits = traits}, lanes, false, true);
-    ShardedBatch batch(lanes, which);
-    for (std::size_t at = 0; at < traffic.observations.size();) {
-        batch.clear();
-        for (std::size_t i = 0; i < kBatch && at < traffic.observations.size(); ++i) batch.add(traffic.observations[at++]);
-        analysis.gate(batch);
-        for (std::size_t lane = 0; lane < lanes; ++lane) analysis.follow(batch, lane);
-        analysis.visit(batch, {});
-    }
-    CHECK_FALSE(analysis.over());
-    AnalysisPart part;
-    part.captures.push_back({.origin = {.host = {}, .inputs = {"trace.pcap"}, .settings = "none", .of = which.parts},
-                             .numbers = {which.number},
-                             .report = analysis.finish_part(),
-                             .checks = {}});
-    return part;
-}
-
-void compare_parts(const ClusterTraffic& traffic, std::uint64_t seed) {
-    Draws draws(seed + 4711);
-    CaptureTraits traits;
-    for (int pass = 0; pass < 2; ++pass) {
-        const CaptureTraits before = traits;
-        const std::string whole = whole_report(traffic, traits);
-        for (const std::uint32_t count : {1U, 2U, 3U, 8U}) {
-            INFO("pass " << pass << ", parts " << count);
-            std::vector<AnalysisPart> parts;
-            for (std::uint32_t number = 1; number <= count; ++number) parts.push_back(part_of(traffic, {number, count}, 1 + draws.below(3), before));
-            AnalysisPart all = joined(std::move(parts), draws);
-            CHECK(missing(all.captures.front()).empty());
-            CHECK(report_of(conclude(std::move(all), {})) == whole);
-        }
-        if (!traits.any()) break;
-    }
-}
+constexpr std::array<std::uint32_t, 4> kCounts{1, 2, 3, 8};
 
 // The same bytes with a checksum that is right.
 std::string sealed(std::string file) {
@@ -89,7 +41,7 @@ TEST_CASE("parts make no difference: simulated hosts") {
     const bool all = wish != nullptr && std::string_view(wish) == "all";
     for (std::uint64_t seed = 0; seed < kClusters; seed += all ? 1 : 10) {
         INFO("seed " << seed);
-        compare_parts(cluster_of(seed), seed);
+        compare_parts(cluster_of(seed), seed, kCounts);
     }
 }
 
@@ -98,7 +50,7 @@ TEST_CASE("parts make no difference: sample captures") {
         INFO(path);
         ClusterTraffic traffic;
         qps::tests::for_each_packet(path, [&](const Packet& packet) { traffic.add(packet); });
-        compare_parts(traffic, traffic.observations.size());
+        compare_parts(traffic, traffic.observations.size(), kCounts);
     }
 }
 

@@ -4,6 +4,7 @@
 #include <transport-replay/report/figures.hpp>
 #include <transport-replay/report/ladder_picture.hpp>
 #include <transport-replay/report/markup.hpp>
+#include <transport-replay/report/page_policy.hpp>
 #include <transport-replay/report/page_style.hpp>
 
 #include <algorithm>
@@ -22,10 +23,11 @@ std::string_view style_of(Verdict verdict) {
 constexpr std::array kOrder{Verdict::fail, Verdict::inconclusive, Verdict::deviation, Verdict::pass, Verdict::not_applicable};
 
 void append_head(std::string& out, const Report& report) {
+    const std::string style = fmt::format("{}{}", kPageStyle, kLadderStyle);
     out += fmt::format(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, "
-        "initial-scale=1\">\n<title>Conformance: {}</title>\n<style>{}{}</style>\n</head>\n<body>\n<main>\n",
-        markup_text(report.subject), kPageStyle, kLadderStyle);
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n{}<meta name=\"viewport\" content=\"width=device-width, "
+        "initial-scale=1\">\n<title>Conformance: {}</title>\n<style>{}</style>\n</head>\n<body>\n<main>\n",
+        policy_line(style), markup_text(report.subject), style);
     out += fmt::format("<p class=\"soft\">qpscope conformance report</p>\n<h1>{}</h1>\n", markup_text(report.subject));
     const VerdictCounts counts = count(report);
     out += "<ul class=\"counts\">\n";

@@ -54,7 +54,7 @@ std::uint16_t port_of(int socket) {
                                                : reinterpret_cast<const sockaddr_in&>(address).sin_port);
 }
 
-constexpr int kBacklog = 16;  // not accepted yet
+constexpr int kBacklog = 128;  // not accepted yet: of several addresses, where one has all places
 
 bool later_again(int error) { return error == EAGAIN || error == EINTR; }
 

@@ -8,7 +8,8 @@
 // Invariants: connections of a party are numbered, 0 that of the exchange, n + 1 that of its queue pair n; each is in places_ from its CM
 // id's beginning to its end. A party goes when all of its connections have ended.
 //
-// A stranger may connect and say nothing, or connect one queue pair of many: kExchangePatience; many may: kMaxSessions, more are rejected.
+// A stranger may connect and say nothing, or connect one queue pair of many: kExchangePatience; many may: kMaxSessions, more are
+// rejected, but for those of who_makes_room().
 // Messages of the exchange are at most kMostSaid bytes long, what they say is judged by the session.
 #pragma once
 
@@ -199,10 +200,23 @@ private:
         }
         return {};
     }
+    // Where all places are taken, an address with more than its share of peers that say nothing gives up the oldest of them for another one.
+    [[nodiscard]] bool make_room(const PeerContext& context, const Address& newcomer) {
+        if (parties_.size() < kMaxSessions) return true;
+        const auto is_silent = [&](const Party& party) { return !party.connected && !party.ended && context.now - party.last >= kExchangeHaste; };
+        std::map<Address, std::size_t> silent;
+        for (const auto& party : parties_)
+            if (is_silent(*party)) ++silent[party->remote];
+        const Address* const greedy = who_makes_room(silent, newcomer, kMaxSessions);
+        if (greedy == nullptr) return false;
+        const auto oldest = std::ranges::find_if(parties_, [&](const auto& party) { return is_silent(*party) && party->remote == *greedy; });
+        fail(context, **oldest, "silent: makes room for another client");
+        return true;
+    }
     void take_request(const PeerContext& context, const ConnectionEvent& event) {
         Connections& connections = context.endpoint.connections();
         Place place = request_.target || stopping_ ? Place{} : awaited(event.remote);
-        if (place.party == nullptr && !request_.target && !stopping_ && !enough() && parties_.size() < kMaxSessions) {
+        if (place.party == nullptr && !request_.target && !stopping_ && !enough() && make_room(context, event.remote)) {
             const auto party = add(context, event.remote);
             if (party) place.party = *party;
             else context.say(fmt::format("{}: refused: {}", text(event.remote), party.error()));

@@ -20,10 +20,11 @@
 // Invariants: a link is in `links_` from its queue pair's creation to its end; every link ends once; done() is true only after
 // the endpoint had a turn since the last one went, so that its farewell is on the wire.
 //
-// A stranger can connect as often as he likes: kMaxClients, kMostMemory, kFairShare; and can vanish: the connection manager's and the
+// A stranger can connect as often as he likes: kMaxClients, kMostMemory, who_makes_room(); and can vanish: the connection manager's and the
 // requester's timeouts end what somebody waits for, and a server waits for nobody else.
 #pragma once
 
+#include <transport-replay/live/peers/fair_share.hpp>
 #include <transport-replay/live/peers/link.hpp>
 
 #include <algorithm>
@@ -200,23 +201,30 @@ private:
         return {};
     }
 
-    // Whether one more client can be taken. Where all places are taken, the address with the most silent connections gives up its
-    // oldest, if it has more than a fair share: one address cannot fill a server for good.
-    [[nodiscard]] bool make_room(const PeerContext& context) {
+    // Whether one more client can be taken, of that address. Where all places are taken, connections make room on which nothing was ever
+    // completed: the oldest of an address with more than its share for somebody else, at once; and one that is silent for long for anybody.
+    [[nodiscard]] bool make_room(const PeerContext& context, const Address& newcomer) {
         if (links_.size() < kMaxClients) return true;
-        const auto silent = [&](const Entry& entry) {
-            return !entry.proved && entry.link.state != LinkState::closing && context.now - entry.since >= kProvingTime;
+        const auto idle = [](const Entry& entry) { return !entry.proved && entry.link.state != LinkState::closing; };
+        const auto silent = [&](const Entry& entry) { return idle(entry) && context.now - entry.since >= kProvingTime; };
+        const auto shares_of = [&](const auto& which) {
+            std::map<Address, std::size_t> shares;
+            for (const auto& [id, entry] : links_)
+                if (which(entry)) ++shares[entry.link.remote];
+            return shares;
         };
-        std::map<Address, std::size_t> shares;
-        for (const auto& [id, entry] : links_)
-            if (silent(entry)) ++shares[entry.link.remote];
-        const auto most = std::ranges::max_element(shares, {}, [](const auto& share) { return share.second; });
-        if (most == shares.end() || most->second <= kFairShare) return false;
-        Entry* oldest = nullptr;
-        for (auto& [id, entry] : links_)
-            if (silent(entry) && entry.link.remote == most->first && (oldest == nullptr || entry.since < oldest->since)) oldest = &entry;
-        expel(context, *oldest);
-        return true;
+        const auto expel_oldest = [&](const Address& address, const auto& which) {
+            Entry* oldest = nullptr;
+            for (auto& [id, entry] : links_)
+                if (which(entry) && entry.link.remote == address && (oldest == nullptr || entry.since < oldest->since)) oldest = &entry;
+            expel(context, *oldest);
+            return true;
+        };
+        const auto shares = shares_of(idle);
+        if (const Address* const greedy = who_makes_room(shares, newcomer, kMaxClients)) return expel_oldest(*greedy, idle);
+        const auto silences = shares_of(silent);
+        const auto most = std::ranges::max_element(silences, {}, [](const auto& share) { return share.second; });
+        return most != silences.end() && most->second > kFairShare && expel_oldest(most->first, silent);
     }
     // Its place is free at once; the connection manager goes on saying good-bye by itself.
     void expel(const PeerContext& context, Entry& entry) {
@@ -231,7 +239,7 @@ private:
     void take_request(const PeerContext& context, const ConnectionEvent& event) {
         Connections& connections = context.endpoint.connections();
         const bool enough = request_.clients && served_ + links_.size() >= *request_.clients;
-        if (request_.target || stopping_ || enough || !make_room(context)) {
+        if (request_.target || stopping_ || enough || !make_room(context, event.remote)) {
             (void)connections.reject(event.id, {}, context.now);
             return;
         }

@@ -14,15 +14,18 @@
 // TCP is the operating system's, so the addresses are its; RDMA is the endpoint's. The time that TCP takes is not that of a
 // simulated link: programs of this kind are deterministic in what they say, not in when.
 //
-// A stranger may connect and say nothing: kExchangePatience; many may: kMaxSessions at a time, the others wait to be accepted. The end
+// A stranger may connect and say nothing: kExchangePatience; many may: kMaxSessions at a time, the others wait to be accepted, and where
+// one address has more than its share of them, those of others take its places (who_makes_room()). The end
 // of a peer on TCP alone ends nothing that does not need TCP any more.
 #pragma once
 
 #include <transport-replay/live/exchange/exchange_connection.hpp>
 #include <transport-replay/live/peers/exchange_pairs.hpp>
+#include <transport-replay/live/peers/fair_share.hpp>
 
 #include <algorithm>
 #include <concepts>
+#include <map>
 #include <memory>
 
 #include <fmt/format.h>
@@ -31,6 +34,7 @@ namespace qps::transport::live::peers {
 
 inline constexpr std::size_t kMaxSessions = 64;                                   // of one server at a time
 inline constexpr dissect::Duration kExchangePatience = microseconds(20'000'000);  // with a peer that has not told its queue pairs
+inline constexpr dissect::Duration kExchangeHaste = microseconds(1'000'000);  // until it may have to make room for another address
 inline constexpr dissect::Duration kExchangeSilence = microseconds(5'000'000);  // nothing comes any more
 inline constexpr dissect::Duration kExchangeFarewell = microseconds(300'000);   // a peer may not have our last ACK yet
 
@@ -82,9 +86,10 @@ public:
     void poll(Endpoint& endpoint, dissect::Instant now) {
         settled_ = over();
         const PeerContext context = at(endpoint, now);
-        while (listener_ && !enough() && parties_.size() < kMaxSessions) {
+        for (std::size_t i = 0; i < kMaxSessions && listener_ && !enough() && may_greet(now); ++i) {
             auto connection = listener_->accept();
             if (!connection) break;
+            if (!make_room(context, connection->peer())) continue;  // its address has its share
             const std::string peer = connection->peer();
             if (const auto added = add(context, std::move(*connection)); !added) {
                 ++counts_.failed;
@@ -160,6 +165,35 @@ private:
     }
     static ExchangeTurn turn_of(const PeerContext& context, Party& party) {
         return {.context = context, .pairs = party.pairs, .silence = context.now - party.last};
+    }
+
+    // It says nothing where a program would have told its queue pairs long ago.
+    static bool is_silent(const Party& party, dissect::Instant now) {
+        return !party.connected && !party.ended && now - party.last >= kExchangeHaste;
+    }
+    [[nodiscard]] std::map<std::string, std::size_t> silent_parties(dissect::Instant now) const {
+        std::map<std::string, std::size_t> silent;
+        for (const auto& party : parties_)
+            if (is_silent(*party, now)) ++silent[party->connection.peer()];
+        return silent;
+    }
+    // Who comes is looked at: there is a place, or somebody would make room.
+    [[nodiscard]] bool may_greet(dissect::Instant now) const {
+        return parties_.size() < kMaxSessions || who_makes_room(silent_parties(now), std::string(), kMaxSessions) != nullptr;
+    }
+    [[nodiscard]] bool make_room(const PeerContext& context, const std::string& newcomer) {
+        if (parties_.size() < kMaxSessions) return true;
+        const auto silent = silent_parties(context.now);
+        const std::string* const greedy = who_makes_room(silent, newcomer, kMaxSessions);
+        if (greedy == nullptr) return false;
+        const auto oldest = std::ranges::find_if(  // they stand in the order in which they came
+            parties_, [&](const auto& party) { return is_silent(*party, context.now) && party->connection.peer() == *greedy; });
+        ++counts_.failed;
+        ++served_;
+        say(context, **oldest, "silent: makes room for another client");
+        close(context, **oldest);
+        parties_.erase(oldest);
+        return true;
     }
 
     [[nodiscard]] std::expected<void, std::string> add(const PeerContext& context, ExchangeConnection connection) {

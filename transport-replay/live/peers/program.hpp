@@ -23,7 +23,7 @@
 namespace qps::transport::live {
 
 inline constexpr std::size_t kMaxClients = 1024;         // of one server; more are rejected
-inline constexpr std::size_t kFairShare = 128;           // silent connections of one address that a full server keeps
+inline constexpr std::size_t kFairShare = 128;           // silent connections of one address that a full server keeps in any case
 inline constexpr dissect::Duration kProvingTime{60'000'000'000};  // without a completion, until one is silent: a client may pause
 inline constexpr std::uint32_t kMaxTransfer = 1U << 30;  // bytes of one message or region that a user may ask for
 

@@ -206,7 +206,7 @@ private:
         if (session.file) return refuse(context, link, session, EBUSY, fmt::format("opened \"{}\" before the last file was closed", shown));
         if (!is_plain_name(name))
             return refuse(context, link, session, EACCES,
-                          fmt::format("refused \"{}\": expected the name of a file, without a path (rcopy FILE HOST:NAME)", shown));
+                          fmt::format("refused \"{}\": expected the name of a file, without a path or a dot or dash before it (rcopy FILE HOST:NAME)", shown));
         auto file = folder_.create(name);
         if (!file)
             return refuse(context, link, session, file.error(), fmt::format("cannot create \"{}\": {}", shown, reason_of(file.error())));
@@ -220,8 +220,6 @@ private:
         if (size > most_)
             return refuse(context, link, session, EFBIG,
                           fmt::format("refused \"{}\": {}, at most {} (option -s)", name, counted(size, "byte"), most_));
-        if (const int error = session.file->reserve(size); error != 0)
-            return refuse(context, link, session, error, fmt::format("cannot write \"{}\": {}", name, reason_of(error)));
         session.size = session.left = size;
         session.began = context.now;
         expect(session, RcopyStage::content, 0);

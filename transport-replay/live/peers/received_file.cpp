@@ -19,7 +19,7 @@ constexpr std::size_t kMostName = 255;  // NAME_MAX of Linux
 }  // namespace
 
 bool is_plain_name(std::string_view name) {
-    if (name.empty() || name.size() > kMostName || name == "." || name == "..") return false;
+    if (name.empty() || name.size() > kMostName || name.front() == '.' || name.front() == '-') return false;
     return std::ranges::none_of(name, [](char c) { return (c >= 0 && c < ' ') || c == 0x7f || c == '/'; });
 }
 
@@ -56,11 +56,6 @@ void ReceivedFile::drop() {
                       ours.st_dev == named.st_dev && ours.st_ino == named.st_ino;
     if (!kept_ && same) static_cast<void>(unlinkat(*folder_, name_.c_str(), 0));
     ::close(std::exchange(file_, -1));
-}
-
-int ReceivedFile::reserve(std::uint64_t bytes) {
-    if (bytes == 0) return 0;
-    return bytes > static_cast<std::uint64_t>(INT64_MAX) ? EFBIG : posix_fallocate(file_, 0, static_cast<off_t>(bytes));
 }
 
 int ReceivedFile::write(dissect::Bytes bytes) {

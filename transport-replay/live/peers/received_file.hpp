@@ -16,7 +16,8 @@
 
 namespace qps::transport::live::peers {
 
-// Whether it can name a file of one folder: 1 to 255 bytes, none of them '/' or a control character; neither "." nor "..".
+// Whether it can name a file of one folder that means nothing to other programs: 1 to 255 bytes, none of them '/' or a control character,
+// the first neither '.', as names have that shells and programs look for (".bash_profile"), nor '-', as options have.
 [[nodiscard]] bool is_plain_name(std::string_view name);
 
 class ReceivedFile {
@@ -25,8 +26,7 @@ public:
     ReceivedFile& operator=(ReceivedFile&& other) noexcept;
     ~ReceivedFile();
 
-    // Room for so many bytes from the beginning on; appends. 0, or an errno.
-    [[nodiscard]] int reserve(std::uint64_t bytes);
+    // Appends: it is as long as what came, whatever was announced. 0, or an errno.
     [[nodiscard]] int write(dissect::Bytes bytes);
     // It stays, as long as what was written.
     [[nodiscard]] int keep();

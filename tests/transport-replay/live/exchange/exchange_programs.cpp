@@ -3,8 +3,15 @@
 #include <tests/support/program_pair.hpp>
 #include <transport-replay/live/exchange/exchange_connection.hpp>
 
+#include <algorithm>
+#include <cerrno>
+#include <string>
+#include <vector>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 
 using namespace qps;
 using namespace qps::transport;
@@ -277,5 +284,48 @@ TEST_CASE("strangers on TCP end their own exchange and nobody else's") {
     CHECK(said("is not in the format of ibv_*_pingpong"));
     CHECK(said("224.0.0.1 is not a valid peer address"));
     CHECK(said("it does not announce its queue pairs"));
+    CHECK(ProgramPair::queue_pairs(pair.server) == 0);
+}
+
+TEST_CASE("silent connections of one address leave a server of exchanges open to others") {
+    constexpr std::size_t kSessions = 64;
+    ProgramPair pair({});
+    ProgramRequest serves{.port = free_port()};
+    serves.exchange.tcp = "127.0.0.1";
+    auto server = find_program("ibv_rc_pingpong")->make(serves);
+    REQUIRE(server);
+    REQUIRE(server->begin(pair.server, pair.now));
+    // From one of the addresses of the loopback.
+    const auto connect = [&](std::uint32_t from) {
+        OwnedDescriptor made(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+        sockaddr_in name{.sin_family = AF_INET, .sin_port = 0, .sin_addr = {htonl(from)}, .sin_zero = {}};
+        REQUIRE(bind(made.get(), reinterpret_cast<const sockaddr*>(&name), sizeof name) == 0);
+        name.sin_port = htons(std::to_underlying(*serves.port));
+        name.sin_addr = {htonl(INADDR_LOOPBACK)};
+        REQUIRE(::connect(made.get(), reinterpret_cast<const sockaddr*>(&name), sizeof name) == 0);
+        return made;
+    };
+    const auto closed = [](const OwnedDescriptor& one) {
+        char byte = 0;
+        const ssize_t got = recv(one.get(), &byte, 1, MSG_DONTWAIT);
+        return got == 0 || (got < 0 && errno == ECONNRESET);
+    };
+    std::vector<OwnedDescriptor> silent;
+    constexpr std::size_t kMore = 50;  // that wait to be accepted
+    for (std::size_t i = 0; i < kSessions + kMore; ++i) silent.push_back(connect(INADDR_LOOPBACK));
+    const auto gone = [&] { return static_cast<std::size_t>(std::ranges::count_if(silent, closed)); };
+    for (int i = 0; i < 10; ++i) server->poll(pair.server, pair.now);
+    const OwnedDescriptor other = connect(INADDR_LOOPBACK + 1);
+    for (int i = 0; i < 10; ++i) server->poll(pair.server, pair.now);
+    CHECK(gone() == 0);  // they have just come, and all others wait
+    pair.now = pair.now + microseconds(1'500'000);
+    for (int i = 0; i < 10; ++i) server->poll(pair.server, pair.now);
+    CHECK(gone() == kMore + 1);  // one for the other address; those that waited before it had more than their share
+    CHECK_FALSE(closed(other));
+    CHECK(server->counts().failed == 1);
+    const auto lines = server->take_lines();
+    REQUIRE(lines.size() == 1);
+    CHECK(lines.front() == "127.0.0.1: silent: makes room for another client");
+    server->stop(pair.server, pair.now);
     CHECK(ProgramPair::queue_pairs(pair.server) == 0);
 }

@@ -1,10 +1,13 @@
 // Clients that do not keep to the rules, against every server: their connection ends, the server goes on.
 #include <tests/support/catch.hpp>
 #include <tests/support/program_pair.hpp>
+#include <transport-replay/live/peers/fair_share.hpp>
 #include <transport-replay/live/peers/offer.hpp>
 #include <transport-replay/live/peers/pattern.hpp>
 
 #include <fstream>
+#include <map>
+#include <string>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -13,6 +16,7 @@ using namespace qps;
 using namespace qps::transport;
 using namespace qps::transport::live;
 using qps::tests::kServerAddress;
+using qps::tests::kServerAddress6;
 using qps::tests::ProgramPair;
 
 namespace {
@@ -45,10 +49,10 @@ public:
         for (std::uint32_t i = 0; i < receives; ++i) REQUIRE(adapter.post_recv(qp, {.wr_id = 1000, .sg_list = {&piece, 1}}));
         return qp;
     }
-    CmId connect(dissect::Qpn qp, IpPort port, dissect::Bytes said = {}) {
+    CmId connect(dissect::Qpn qp, IpPort port, dissect::Bytes said = {}, const Address& to = kServerAddress) {
         ConnectOptions options;
         options.private_data = said;
-        const auto id = pair.client.connections().connect(qp, {.address = kServerAddress, .port = port}, options, pair.now);
+        const auto id = pair.client.connections().connect(qp, {.address = to, .port = port}, options, pair.now);
         REQUIRE(id);
         return *id;
     }
@@ -392,23 +396,50 @@ TEST_CASE("one address cannot fill a server for good with silent connections") {
     for (std::size_t i = 1; i < kMaxClients; ++i) scene.connect(scene.queue_pair(1), kRdma);
     for (int i = 0; i < 200'000 && established < kMaxClients; ++i) hear();
     REQUIRE(established == kMaxClients);
-    // Those that have just come may still speak.
+    // Those that have just come may still speak, as far as nobody comes but who has them all.
     scene.connect(scene.queue_pair(1), kRdma);
     for (int i = 0; i < 20'000 && rejected == 0; ++i) hear();
     CHECK(rejected == 1);
+    CHECK(scene.server().counts().failed == 0);
+    // Another address has a place at once, and one more.
+    for (std::size_t other = 1; other <= 2; ++other) {
+        scene.connect(scene.queue_pair(1), kRdma, {}, kServerAddress6);
+        for (int i = 0; i < 20'000 && (established < kMaxClients + other || parted < other); ++i) hear();
+        CHECK(established == kMaxClients + other);
+        CHECK(parted == other);
+        CHECK(rejected == 1);
+    }
 
     scene.pair.now = scene.pair.now + kProvingTime;
     for (int i = 0; i < 10; ++i) scene.connect(scene.queue_pair(1), kRdma);
-    for (int i = 0; i < 20'000 && (established < kMaxClients + 10 || parted < 10); ++i) hear();
-    CHECK(established == kMaxClients + 10);
+    for (int i = 0; i < 20'000 && (established < kMaxClients + 12 || parted < 12); ++i) hear();
+    CHECK(established == kMaxClients + 12);
     CHECK(rejected == 1);
-    CHECK(parted == 10);  // who has to go is told
-    CHECK(scene.server().counts().failed == 10);
+    CHECK(parted == 12);  // who has to go is told
+    CHECK(scene.server().counts().failed == 12);
     const std::uint64_t messages = scene.server().counts().messages;
     scene.post(spoke, {}, 10);  // who has spoken stays
     for (int i = 0; i < 2000; ++i) hear();
     CHECK(scene.server().counts().messages > messages);
-    CHECK(parted == 10);
+    CHECK(parted == 12);
+}
+
+TEST_CASE("who makes room in a full server is the address with more than its share, for somebody with less") {
+    using Idle = std::map<std::string, std::size_t>;
+    const auto who = [](const Idle& idle, const std::string& newcomer, std::size_t places) {
+        const std::string* const found = peers::who_makes_room(idle, newcomer, places);
+        return found == nullptr ? std::string() : *found;
+    };
+    CHECK(who({{"a", 64}}, "b", 64) == "a");
+    CHECK(who({{"a", 64}}, "a", 64).empty());
+    CHECK(who({}, "b", 64).empty());                                // all places are of who has done something
+    CHECK(who({{"a", 32}}, "b", 64).empty());                       // its share
+    CHECK(who({{"a", 33}}, "b", 64) == "a");
+    CHECK(who({{"a", 33}, {"b", 31}}, "b", 64) == "a");
+    CHECK(who({{"a", 32}, {"b", 32}}, "b", 64).empty());
+    CHECK(who({{"a", 32}, {"b", 32}}, "c", 64) == "a");             // three share them
+    CHECK(who({{"a", 20}, {"b", 44}}, "c", 64) == "b");
+    CHECK(who({{"a", 8}, {"b", 8}, {"c", 8}}, "d", 64).empty());
 }
 
 TEST_CASE("a program that serves datagrams answers anything, and nobody more than he sent") {

@@ -238,7 +238,7 @@ TEST_CASE("rcopy writes nothing outside of its folder, and replaces nothing") {
         int error;
     };
     for (const Row& row : {Row{"/tmp/x", EACCES}, Row{"../outside", EACCES}, Row{"..", EACCES}, Row{".", EACCES}, Row{"", EACCES},
-                           Row{"sub/x", EACCES}, Row{"a\nb", EACCES}, Row{"a\x1b[2J", EACCES}, Row{std::string(256, 'n'), EACCES},
+                           Row{"sub/x", EACCES}, Row{"a\nb", EACCES}, Row{"a\x1b[2J", EACCES}, Row{".bash_profile", EACCES}, Row{".x", EACCES}, Row{"-rf", EACCES}, Row{"-", EACCES}, Row{std::string(256, 'n'), EACCES},
                            Row{"there", EEXIST}, Row{"link", EEXIST}, Row{"sub", EEXIST}}) {
         INFO(row.name);
         const Copied copied = copy(scene, {{0, opening(row.name)}, {1, writing(4) + "evil"}, {2, ""}});
