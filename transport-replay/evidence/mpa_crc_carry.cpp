@@ -39,10 +39,10 @@ void MpaCrcCarry::pass(const FlowKey& way, const Packet& before, const UlpHint& 
         const bool ends = follows && open.remaining == 0 && part >= mpa::kCrcLength;
         if (ends) {
             const std::size_t covered = open.before.size() - mpa::kCrcLength, at = part - mpa::kCrcLength;
-            const auto found = read_be<std::uint32_t>(was, at);
+            const auto crc = read_be<std::uint32_t>(was, at);
             const std::uint32_t right = crc32c(Bytes(open.after).first(covered));
-            const bool was_right = found == crc32c(Bytes(open.before).first(covered));
-            write_bits(is, at * 8, 32, was_right ? right : found == 0 ? 0 : difference_.wrong(right));
+            const bool was_right = crc == crc32c(Bytes(open.before).first(covered));
+            write_bits(is, at * 8, 32, was_right ? right : crc == 0 ? 0 : difference_.wrong(right));
         }
         if (!follows || open.remaining == 0) open_.erase(found);
     }

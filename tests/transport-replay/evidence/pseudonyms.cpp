@@ -193,9 +193,10 @@ TEST_CASE("under no key an address stays, or the first byte of it, or what a pre
         for (const std::uint64_t prefix : {0x2001'0db8'0000'0000U, 0x2a02'1234'5678'0000U, 0xfd00'1111'2222'3333U})
             REQUIRE(pseudonyms.gid_prefix(prefix) >> 48 != prefix >> 48);
         for (std::uint32_t number = 1; number < 64; ++number) {
+            const std::uint64_t guid = 0x0002'c903'0000'0000U + number, mac = 0x5254'0077'0000U + number;
             REQUIRE(pseudonyms.lid(number) != number);
-            REQUIRE(pseudonyms.guid(0x0002'c903'0000'0000 + number) != 0x0002'c903'0000'0000 + number);
-            REQUIRE(pseudonyms.mac(0x5254'0077'0000 + number) != 0x5254'0077'0000 + number);
+            REQUIRE(pseudonyms.guid(guid) != guid);
+            REQUIRE(pseudonyms.mac(mac) != mac);
         }
     }
     CHECK(kept_16 == 0);

@@ -1,4 +1,5 @@
 // Checksums and CRCs of anonymized packets: right ones are right, 0 stays 0, and from a wrong one nothing follows about the packet as it was.
+#include <dissect/ulp/ulp.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/iwarp_dialogue.hpp>
 #include <tests/support/packets.hpp>
@@ -132,7 +133,7 @@ TEST_CASE("checksums of IPv4, UDP and TCP: right, 0 and wrong ones") {
         const Octet wrong = anonymized(some_pseudonyms(), changed(right, at, 0x55));
         CHECK((at == kIpChecksum ? sum_of_ip(wrong) : sum_of_udp(wrong)) != 0);
         CHECK(read_be<std::uint16_t>(wrong, at) != 0);
-        for (const std::uint8_t by : {0x01, 0x80, 0xfe}) CHECK(anonymized(some_pseudonyms(), changed(right, at, by)) == wrong);
+        for (const std::uint8_t by : std::initializer_list<std::uint8_t>{0x01, 0x80, 0xfe}) CHECK(anonymized(some_pseudonyms(), changed(right, at, by)) == wrong);
         CHECK(anonymized(some_pseudonyms(), changed(right, at + 1, 0x11)) == wrong);
     }
 }
