@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <fmt/format.h>
+
 using namespace qps::test;
 using Catch::Matchers::Contains;
 
