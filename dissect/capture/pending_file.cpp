@@ -21,13 +21,6 @@ constexpr int kMostParts = 100;  // that others may have left beside the name be
 
 std::error_code last_error() { return {errno, std::generic_category()}; }
 
-// Where a link leads, also where nothing is there yet; the path itself where that cannot be told.
-std::string followed(const std::string& path) {
-    std::error_code error;
-    const fs::path end = fs::weakly_canonical(path, error);
-    return error ? path : end.string();
-}
-
 // The number of what is open already under that name. Its file, if it is one, is somebody's who may write behind us.
 std::optional<int> open_already(std::string_view path) {
     if (path == "/dev/stdout") return STDOUT_FILENO;
@@ -42,6 +35,22 @@ std::optional<int> open_already(std::string_view path) {
     return std::nullopt;
 }
 
+// Where links lead, also where nothing is there yet, or what is open already; the path itself where that cannot be told.
+std::string followed(const std::string& path) {
+    constexpr int kMostLinks = 40;  // as the kernel has it
+    std::error_code error;
+    fs::path end = path;
+    for (int i = 0; i < kMostLinks; ++i) {
+        if (open_already(end.native())) return end;
+        if (!fs::is_symlink(fs::symlink_status(end, error))) break;
+        const fs::path next = fs::read_symlink(end, error);
+        if (error) return path;
+        end = end.parent_path() / next;
+    }
+    end = fs::weakly_canonical(end, error);
+    return error ? path : end.string();
+}
+
 }  // namespace
 
 PendingFile::PendingFile(PendingFile&& other) noexcept
@@ -51,10 +60,11 @@ std::expected<PendingFile, std::error_code> PendingFile::open(const std::string&
     PendingFile made;
     made.readers_ = readers;
     std::error_code error;
-    if (const auto number = open_already(path)) {
+    const std::string target = followed(path);
+    if (const auto number = open_already(target)) {
         made.file_ = Descriptor(::fcntl(*number, F_DUPFD_CLOEXEC, 0), true);
     } else if (const fs::file_status status = fs::status(path, error); fs::is_regular_file(status) || !fs::exists(status)) {
-        if (const std::error_code failed = made.claim(path)) return std::unexpected(failed);
+        if (const std::error_code failed = made.claim(target)) return std::unexpected(failed);
     } else {
         made.file_ = Descriptor(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY), true);
     }
@@ -64,7 +74,7 @@ std::expected<PendingFile, std::error_code> PendingFile::open(const std::string&
 
 // Makes the file that grows.
 std::error_code PendingFile::claim(const std::string& path) {
-    target_ = followed(path);
+    target_ = path;
     const mode_t mode = readers_ == Readers::owner_only ? 0600 : 0666;  // less the user's umask
     for (int i = 1; i <= kMostParts; ++i) {
         const std::string part = i == 1 ? target_ + ".part" : fmt::format("{}.part{}", target_, i);
