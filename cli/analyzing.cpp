@@ -341,10 +341,12 @@ ExitCode say_unjudged(const Options& options, const transport::Timeline& timelin
 ExitCode finish(const Options& options, const Analyzed& analyzed, Output& output) {
     ExitCode code = output.closed() ? ExitCode::done : analyzed.code;
     if (analyzed.any && code == ExitCode::done) code = report_unknown(options, analyzed.timeline);
+    // A damaged file of which not even the first packet could be read has told nothing.
+    const bool result = analyzed.any && code != ExitCode::usage && !(code == ExitCode::damaged && analyzed.frames == 0);
     if (analyzed.any) code = worse(code, say_unjudged(options, analyzed.timeline));
     const auto bad = [&](const Finding& finding) { return options.fail_on && finding.severity >= *options.fail_on; };
     if (std::ranges::any_of(analyzed.timeline.findings, bad)) code = worse(code, ExitCode::findings);
-    return worse(code, finish(output));
+    return worse(code, finish(output, result));
 }
 
 void report_none(const Options& options, std::string_view what) {

@@ -107,6 +107,7 @@ ExitCode run_annotate(const Options& options) {
     Output output(options);  // of no use but to those who print
     const Analyzed analyzed = analyze(options, *filter, output, {});
     if (!analyzed.any) return analyzed.code;
+    if (analyzed.code == ExitCode::interrupted) return give_up_interrupted(options);
     PacketCopies copies(*file, options);
     std::vector<HostName> hosts = read_hosts(*hosts_text);  // before those that the traffic tells; in the sandbox
     std::ranges::copy(host_names(analyzed.timeline), std::back_inserter(hosts));

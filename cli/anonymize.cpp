@@ -11,8 +11,9 @@
 #include <transport-replay/evidence/pseudonym_map.hpp>
 
 #include <array>
-#include <cmath>
-#include <limits>
+#include <cstdlib>
+#include <expected>
+#include <fstream>
 #include <optional>
 #include <random>
 #include <string>
@@ -35,6 +36,39 @@ Pseudonyms::Key drawn_key() {
     Pseudonyms::Key key{};
     std::random_device device;  // /dev/urandom or the processor
     for (std::size_t i = 0; i < key.size(); i += sizeof(unsigned)) write_bits(key, i * 8, 32, device());
+    return key;
+}
+
+std::string contradiction_of_anonymizing(const Options& options) {
+    if (options.capture.empty()) return "missing output: name a capture file with -o";
+    if (!options.anonymize.map.empty() && same_output(options.anonymize.map, options.capture))
+        return fmt::format("-o and --map both name {}: name another file with one of them", options.anonymize.map);
+    return {};
+}
+
+constexpr std::size_t kMostOfKeyFile = 4096;  // bytes: of 64 digits and what editors add
+
+// By --key, --key-file or QPSCOPE_ANONYMIZE_KEY, in this order; nothing: it is to be drawn.
+std::expected<std::optional<Pseudonyms::Key>, std::string> chosen_key(const AnonymizeOptions& asked) {
+    if (asked.key) return asked.key;
+    constexpr std::string_view kExpected = "expected 64 hexadecimal digits";
+    std::string text, from;
+    if (!asked.key_file.empty()) {
+        from = asked.key_file;
+        std::ifstream file(asked.key_file, std::ios::binary);
+        if (!file) return std::unexpected(cannot_read(asked.key_file));
+        text.resize(kMostOfKeyFile);
+        file.read(text.data(), static_cast<std::streamsize>(text.size()));
+        text.resize(static_cast<std::size_t>(file.gcount()));
+    } else if (const char* const set = std::getenv(kKeyVariable.data()); set != nullptr && *set != '\0') {
+        from = kKeyVariable;
+        text = set;
+    } else {
+        return std::nullopt;
+    }
+    const std::size_t end = text.find_last_not_of(" \t\r\n");
+    const auto key = read_anonymize_key(std::string_view(text).substr(0, end == std::string::npos ? 0 : end + 1));
+    if (!key) return std::unexpected(fmt::format("{}: invalid key: {}", from, kExpected));
     return key;
 }
 
@@ -68,8 +102,13 @@ private:
 }  // namespace
 
 ExitCode run_anonymize(const Options& asked) {
-    if (asked.capture.empty()) {
-        say("qpscope: missing output: name a capture file with -o\n");
+    if (const std::string why = contradiction_of_anonymizing(asked); !why.empty()) {
+        say("qpscope: {}\n", why);
+        return ExitCode::usage;
+    }
+    const auto chosen = chosen_key(asked.anonymize);
+    if (!chosen) {
+        say("qpscope: {}\n", chosen.error());
         return ExitCode::usage;
     }
     Options options = asked;
@@ -80,9 +119,9 @@ ExitCode run_anonymize(const Options& asked) {
     auto file = open_capture(options);
     if (!file) return file.error();
     options.output = options.anonymize.map;
-    Output map(options);
-    if (!map.ok()) return finish(map);
-    const Pseudonyms::Key key = options.anonymize.key ? *options.anonymize.key : drawn_key();
+    Output map(options, Readers::owner_only);
+    if (!map.ok()) return finish(map, false);
+    const Pseudonyms::Key key = *chosen ? **chosen : drawn_key();
     Pseudonyms pseudonyms(key, options.anonymize.keep_vendor, memory / kPartForPairs / kPairBytes / kKinds);
     Anonymizer anonymizer(pseudonyms, options.anonymize.payload);
     PacketCopies copies(*file, options);
@@ -92,12 +131,17 @@ ExitCode run_anonymize(const Options& asked) {
         const KnownBefore known = known_before(options, LookAhead::all);
         options.hints = known.hints;
         first.known = known.traits;
+        if (interrupted()) return give_up_interrupted(options);
     }
     Anonymizing anonymizing(anonymizer, copies, options.anonymize.shift);
     const Analyzed analyzed = analyze_again(options, *filter, map, anonymizing.listening(), first, false);
     if (!analyzed.any) return analyzed.code;
     if (!options.anonymize.map.empty()) write_map(key, pseudonyms, [&](std::string_view piece) { map.write(piece); });
-    return finish(options, *file, copies, worse(analyzed.code, finish(map)));
+    map.flush();
+    if (!map.ok()) return finish(map, false);  // without its map a capture is not what was asked for
+    const ExitCode code = finish(options, *file, copies, analyzed.code);
+    // The map of the capture that is there: of this one, or else of the one before.
+    return worse(code, finish(map, file->committed() || code == ExitCode::done));
 }
 
 }  // namespace qps::cli

@@ -164,11 +164,11 @@ constexpr std::array kCommands{
             "  qpscope anonymize -o clean.pcapng trace.pcap\n"
             "  qpscope anonymize --map map.json -o clean.pcapng trace.pcap               # the map stays with you\n"
             "  qpscope anonymize --payload cut --keep-vendor -o clean.pcapng trace.pcap\n"
-            "  qpscope anonymize --key $(openssl rand -hex 32) -o clean.pcapng ring_*.pcap\n\n"
+            "  qpscope anonymize --key-file key -o clean.pcapng ring_*.pcap                # a key of openssl rand -hex 32\n\n"
             "IP addresses keep their common prefixes (Crypto-PAn). MAC addresses, GIDs, GUIDs, LIDs, keys of memory, partitions and queues,\n"
             "addresses of memory, NQNs, IQNs, names of hosts, services and files are each replaced by the same other one everywhere.\n"
             "What no header explains becomes zero. Numbers of queue pairs and ports, sizes and times stay. Checksums, ICRCs and VCRCs\n"
-            "are made right again where they were right.",
+            "are made right again where they were right; of a wrong one nothing is left but that it was wrong, or 0.",
             {.captures = true, .analysis = true, .anonymized = true, .saved = true, .sandbox = true},
             run_anonymize},
     Command{"doctor", kOnAWire,

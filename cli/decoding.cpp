@@ -101,8 +101,9 @@ void decode_all(Input& input, Progress& progress, Jobs jobs, const Decoding& dec
     run({read, work, consume, gate, decoding.follow, decoding.lanes, reach, walk, settle, decoding.sift, decoding.sieves}, jobs);
 }
 
-ExitCode finish(Output& output) {
-    output.flush();
+ExitCode finish(Output& output, bool result) {
+    if (result) output.commit();
+    else output.flush();
     if (output.ok() || output.closed()) return ExitCode::done;
     say("qpscope: {}\n", output.problem());
     return output.refused() ? ExitCode::usage : ExitCode::output_failed;

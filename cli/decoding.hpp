@@ -48,7 +48,8 @@ struct Decoding {
 
 void decode_all(Input& input, Progress& progress, dissect::Jobs jobs, const Decoding& decoding);
 
-// The exit code of an output after its last flush; prints a failure. A reader that went away is no failure.
-[[nodiscard]] ExitCode finish(Output& output);
+// The exit code of an output at its end; prints a failure. A reader that went away is no failure. What a file had stays where there is
+// no result to take its place.
+[[nodiscard]] ExitCode finish(Output& output, bool result = true);
 
 }  // namespace qps::cli

@@ -36,6 +36,8 @@ public:
             file->sheet->end();
             file->output.flush();
         }
+        if (problem()) return;  // all of them or none
+        for (auto& [name, file] : files_) file->output.commit();
     }
     [[nodiscard]] std::optional<std::string> problem() const override {
         for (const auto& [name, file] : files_)

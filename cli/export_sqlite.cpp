@@ -1,15 +1,10 @@
 // Tables of `export` as a database of SQLite: written beside its name, in one transaction, with indices at the end.
 #include <cli/export_sinks.hpp>
-#include <dissect/capture/saved_capture.hpp>
+#include <dissect/capture/pending_file.hpp>
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <map>
 #include <string>
 #include <utility>
-
-#include <unistd.h>
 
 #include <fmt/format.h>
 #include <sqlite3.h>
@@ -31,11 +26,13 @@ constexpr int kSchemaVersion = 2;
 
 class SqliteSink final : public TableSink {
 public:
-    SqliteSink(std::string path, Database database) : path_(std::move(path)), part_(path_ + ".part"), database_(std::move(database)) { begin(); }
+    SqliteSink(std::string path, dissect::PendingFile file, Database database)
+        : path_(std::move(path)), file_(std::move(file)), database_(std::move(database)) {
+        begin();
+    }
     ~SqliteSink() override {
         inserts_.clear();
         database_.reset();
-        if (!committed_) unlink(part_.c_str());
     }
 
     void add(const SchemaTable& table, std::span<const Cell> cells) override {
@@ -55,8 +52,7 @@ public:
         inserts_.clear();
         if (problem_) return;
         database_.reset();
-        committed_ = std::rename(part_.c_str(), path_.c_str()) == 0;
-        if (!committed_) problem_ = fmt::format("cannot write {}: {}", path_, std::strerror(errno));
+        if (const std::error_code failed = file_.commit()) problem_ = fmt::format("cannot write {}: {}", path_, failed.message());
     }
     [[nodiscard]] std::optional<std::string> problem() const override { return problem_; }
 
@@ -97,26 +93,33 @@ private:
     }
 
     std::string path_;
-    std::string part_;
+    dissect::PendingFile file_;
     Database database_;
     std::map<std::string_view, Statement> inserts_;
     std::optional<std::string> problem_;
-    bool committed_ = false;
 };
 
 }  // namespace
 
 std::unique_ptr<TableSink> sqlite_sink(const std::string& path, std::string& problem) {
-    const std::string part = path + ".part";
-    unlink(part.c_str());
+    auto file = dissect::PendingFile::open(path);
+    if (!file) {
+        problem = fmt::format("cannot write {}: {}", path, file.error().message());
+        return nullptr;
+    }
+    if (file->part().empty()) {
+        problem = fmt::format("cannot write {}: a database needs a regular file", path);
+        return nullptr;
+    }
+    static_cast<void>(file->take_descriptor());  // SQLite opens it by its name
     sqlite3* opened = nullptr;
-    const int code = sqlite3_open_v2(part.c_str(), &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, "unix-none");
+    const int code = sqlite3_open_v2(file->part().c_str(), &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, "unix-none");
     Database database(opened);
     if (code != SQLITE_OK) {
         problem = fmt::format("cannot write {}: {}", path, opened == nullptr ? "out of memory" : sqlite3_errmsg(opened));
         return nullptr;
     }
-    auto sink = std::make_unique<SqliteSink>(path, std::move(database));
+    auto sink = std::make_unique<SqliteSink>(path, std::move(*file), std::move(database));
     if (sink->problem()) {
         problem = *sink->problem();
         return nullptr;

@@ -119,6 +119,7 @@ ExitCode run_extract(const Options& options) {
     Output output(options);  // of no use but to those who print
     const Analyzed analyzed = analyze(options, *filter, output, {});
     if (!analyzed.any) return analyzed.code;
+    if (analyzed.code == ExitCode::interrupted) return give_up_interrupted(options);
     const ExitCode told = finish(options, analyzed, output);
     if (told == ExitCode::usage) return told;
     const auto findings = findings_of(options, analyzed.timeline);

@@ -62,7 +62,9 @@ HeldInputs::HeldInputs(const Options& options) {
             if (const auto file = hold(name)) files_.push_back({std::move(name), *file});
     const bool evidence = !options.check.evidence.empty();
     const sandbox::Rights rights{
-        .open_to_read = files_.size() != names.size(), .rename = evidence || !options.capture.empty() || !options.sqlite.empty(), .create = evidence};
+        .open_to_read = files_.size() != names.size(),
+        .rename = evidence || !options.capture.empty() || !options.sqlite.empty() || !options.output.empty(),  // files take their names at the end
+        .create = evidence};
     if (!sandbox::is_possible()) return;
     if (const auto entered = sandbox::enter(rights); !entered && !options.quiet)
         say("qpscope: reading without a sandbox: {}{}\n", entered.error(), options.wire == nullptr ? " (--no-sandbox: do not try)" : "");

@@ -243,7 +243,9 @@ ExitCode run_info(const Options& options) {
     else
         annotator = stream_annotator(options);
     Reports reports(options, output);
+    bool opened = false;
     const ExitCode code = for_each_input(options, [&](Input& input, Progress& progress) {
+        opened = true;
         const Jobs jobs = options.count != 0 ? Jobs{1} : jobs_for(options, input);  // a limit is exact in one thread
         std::vector<Census> parts(jobs.slots());
         Census census;
@@ -262,7 +264,7 @@ ExitCode run_info(const Options& options) {
         return output.ok() ? ExitCode::done : ExitCode::output_failed;
     });
     reports.end();
-    return worse(output.closed() ? ExitCode::done : code, finish(output));
+    return worse(output.closed() ? ExitCode::done : code, finish(output, opened));
 }
 
 }  // namespace qps::cli

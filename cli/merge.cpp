@@ -116,11 +116,11 @@ ExitCode merge_checks(const Options& options, const Measures& measures, Analysis
     if (joined.captures.size() > 1) {
         say("qpscope: --as check judges one capture, and these are parts of {}: merge those of each by themselves\n",
             counted(joined.captures.size(), "host"));
-        return worse(ExitCode::unreadable, finish(output));
+        return worse(ExitCode::unreadable, finish(output, false));
     }
     if (!capture.checks) {
         say("qpscope: the parts are without checks: make them with qpscope analyze --checks\n");
-        return worse(ExitCode::unreadable, finish(output));
+        return worse(ExitCode::unreadable, finish(output, false));
     }
     const conformance::PassiveRecord record = std::move(*capture.checks);
     capture.origin.host.clear();  // alone it is any capture
@@ -154,13 +154,13 @@ ExitCode run_merge(const Options& options) {
     const auto measures = measures_of(options.check, *files);
     if (!measures) return ExitCode::usage;
     auto joined = read_parts(options);
-    if (!joined) return worse(joined.error(), finish(output));
+    if (!joined) return worse(joined.error(), finish(output, false));
     const ExitCode code = joined->damaged() ? ExitCode::damaged : ExitCode::done;
     if (options.part.as == MergedAs::part) {
         output.write(write_part(*joined, QPSCOPE_VERSION));
         return worse(code, finish(output));
     }
-    if (say_missing(*joined)) return worse(ExitCode::unreadable, finish(output));
+    if (say_missing(*joined)) return worse(ExitCode::unreadable, finish(output, false));
     Options shown = options;
     shown.files.clear();
     for (const CapturePart& capture : joined->captures) shown.files.insert(shown.files.end(), capture.origin.inputs.begin(), capture.origin.inputs.end());

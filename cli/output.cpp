@@ -3,10 +3,9 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
-#include <fcntl.h>
 #include <poll.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -17,27 +16,26 @@ namespace {
 constexpr std::size_t kHeldBytes = 1U << 16;
 }  // namespace
 
-Output::Output(const Options& options) : path_(options.output) {
+Output::Output(const Options& options, dissect::Readers readers) : path_(options.output) {
     if (path_.empty()) {
-        descriptor_ = STDOUT_FILENO;
-        return;
-    }
-    constexpr mode_t kReadableByAll = 0644;
-    descriptor_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, kReadableByAll);
-    struct stat status{};
-    if (descriptor_ < 0 || fstat(descriptor_, &status) != 0) {
-        error_ = errno;
+        file_ = dissect::Descriptor(STDOUT_FILENO, false);
         return;
     }
     refused_ = dissect::is_one_of(path_, options.files);
-    if (refused_) error_ = EINVAL;
-    else if (S_ISREG(status.st_mode) && ftruncate(descriptor_, 0) != 0) error_ = errno;
+    if (refused_) {
+        error_ = EINVAL;
+        return;
+    }
+    auto pending = dissect::PendingFile::open(path_, readers);
+    if (!pending) {
+        error_ = pending.error().value();
+        return;
+    }
+    pending_.emplace(std::move(*pending));
+    file_ = pending_->take_descriptor();
 }
 
-Output::~Output() {
-    flush();
-    if (!path_.empty() && descriptor_ >= 0) close(descriptor_);
-}
+Output::~Output() { flush(); }
 
 void Output::write(std::string_view text) {
     held_ += text;
@@ -46,8 +44,8 @@ void Output::write(std::string_view text) {
 
 void Output::restart() {
     held_.clear();
-    if (path_.empty() || error_ != 0) return;
-    if (ftruncate(descriptor_, 0) != 0 || lseek(descriptor_, 0, SEEK_SET) != 0) error_ = errno;
+    if (!pending_ || pending_->part().empty() || error_ != 0) return;
+    if (ftruncate(file_.number(), 0) != 0 || lseek(file_.number(), 0, SEEK_SET) != 0) error_ = errno;
 }
 
 void Output::flush() {
@@ -55,12 +53,20 @@ void Output::flush() {
     held_.clear();
 }
 
+void Output::commit() {
+    flush();
+    if (!pending_ || pending_->part().empty() || error_ != 0) return;
+    // Some file systems tell only now that there was no room.
+    if (::close(file_.release()) != 0 && errno != EINTR) error_ = errno;
+    else if (const std::error_code failed = pending_->commit()) error_ = failed.value();
+}
+
 void Output::write_out(std::string_view text) {
     while (!text.empty() && error_ == 0) {
-        const ssize_t written = ::write(descriptor_, text.data(), text.size());
+        const ssize_t written = ::write(file_.number(), text.data(), text.size());
         if (written < 0) {
             if (errno == EAGAIN) {  // somebody made our standard output non-blocking
-                pollfd query{descriptor_, POLLOUT, 0};
+                pollfd query{file_.number(), POLLOUT, 0};
                 poll(&query, 1, -1);
             } else if (errno != EINTR) {
                 error_ = errno;
@@ -78,6 +84,6 @@ std::string Output::problem() const {
     return fmt::format("cannot write {}: {}", path_.empty() ? "standard output" : path_, std::strerror(error_));
 }
 
-bool Output::is_terminal() const { return descriptor_ >= 0 && isatty(descriptor_) == 1; }
+bool Output::is_terminal() const { return file_.number() >= 0 && isatty(file_.number()) == 1; }
 
 }  // namespace qps::cli

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cli/options.hpp>
+#include <dissect/capture/pending_file.hpp>
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -12,7 +14,9 @@ class Output {
 public:
     // Opens options.output for writing, standard output where it is empty. ok() says whether that worked. A file that
     // is one of the inputs is refused: it is evidence, and is not touched.
-    explicit Output(const Options& options);
+    //
+    // A file takes its name at commit(): whatever was there stays until then, and for good where a command fails before.
+    explicit Output(const Options& options, dissect::Readers readers = dissect::Readers::as_usual);
     ~Output();
     Output(const Output&) = delete;
     Output& operator=(const Output&) = delete;
@@ -20,8 +24,10 @@ public:
     void write(std::string_view text);
     // Begins anew: a file is empty again. What was printed cannot be taken back.
     void restart();
-    // Writes out what is held back; call it before the exit code is decided, and after each piece of a live view.
+    // Writes out what is held back; call it after each piece of a live view.
     void flush();
+    // The end: what was written is whole. Call it before the exit code is decided.
+    void commit();
 
     [[nodiscard]] bool ok() const { return error_ == 0; }
     // The reader went away (a closed pipe): no failure, but nothing more is worth doing.
@@ -34,10 +40,11 @@ public:
 
 private:
     void write_out(std::string_view text);
-    int descriptor_ = -1;
+    std::string path_;
+    std::optional<dissect::PendingFile> pending_;  // of a file
+    dissect::Descriptor file_;
     int error_ = 0;
     bool refused_ = false;
-    std::string path_;
     std::string held_;
 };
 

@@ -16,6 +16,8 @@ ExitCode fail_output(const OutputProblem& problem, ExitCode code) {
     return code;
 }
 
+constexpr std::string_view kStays = "it stays as it was";
+
 }  // namespace
 
 void PacketCopies::describe(const Input& input) {
@@ -55,8 +57,18 @@ std::expected<SavedCapture, ExitCode> open_capture(const Options& options) {
     return std::unexpected(fail_output(file.error(), is_input ? ExitCode::usage : ExitCode::output_failed));
 }
 
+ExitCode give_up_interrupted(const Options& options) {
+    if (!options.quiet && options.capture != "-") say("qpscope: interrupted before the first packet was written to {}: {}\n", options.capture, kStays);
+    return ExitCode::interrupted;
+}
+
 ExitCode finish(const Options& options, SavedCapture& file, const PacketCopies& copies, ExitCode code, std::string_view about) {
     if (!copies.ok()) return copies.ok().error().closed ? ExitCode::done : fail_output(copies.ok().error(), ExitCode::output_failed);
+    const bool cut_short = code == ExitCode::interrupted || code == ExitCode::damaged;
+    if (cut_short && file.frames() == 0 && options.interface.empty()) {
+        if (!options.quiet && options.capture != "-") say("qpscope: no packets written to {}: {}\n", options.capture, kStays);
+        return code;
+    }
     if (const auto saved = file.commit(); !saved) return saved.error().closed ? ExitCode::done : fail_output(saved.error(), ExitCode::output_failed);
     if (!options.quiet && options.capture != "-") say("qpscope: {} packets written to {}{}\n", file.frames(), options.capture, about);
     return code;

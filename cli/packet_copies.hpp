@@ -56,6 +56,10 @@ private:
 // Opens options.capture for writing; says what is wrong, and with which code to end.
 [[nodiscard]] std::expected<dissect::SavedCapture, ExitCode> open_capture(const Options& options);
 // The end: the file takes its name, and people are told so. `about` is added to the sentence.
+// Says that the user interrupted while a capture was read for what must be known before its first packet is written.
+[[nodiscard]] ExitCode give_up_interrupted(const Options& options);
+
+// Where the user interrupted, or a file was damaged, before the first packet of a file was written, what was there stays.
 [[nodiscard]] ExitCode finish(const Options& options, dissect::SavedCapture& file, const PacketCopies& copies, ExitCode code,
                               std::string_view about = {});
 

@@ -41,6 +41,7 @@ public:
         if (options_.format == OutputFormat::json) output_.write(kJsonRowsEnd);
     }
 
+    [[nodiscard]] bool none() const { return written_ == 0; }
     [[nodiscard]] bool full() const { return options_.count != 0 && written_ >= options_.count; }
 
     void render(Rendered& rendered, const Packet& packet) const {
@@ -172,7 +173,7 @@ ExitCode run_packets(const Options& options) {
     });
     if (opened) rows.write_heading();
     rows.end();
-    return worse(output.closed() ? ExitCode::done : code, finish(output));
+    return worse(output.closed() ? ExitCode::done : code, finish(output, opened && !(code == ExitCode::damaged && rows.none())));
 }
 
 }  // namespace qps::cli

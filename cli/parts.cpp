@@ -78,7 +78,7 @@ ExitCode write_part_of(const Options& options) {
     const PartOf which{number, parts};
     const Analyzed analyzed = options.part.checks ? analyze_with_checks(options, *filter, output, which, capture)
                                                   : analyze_part(options, *filter, output, {}, which, capture.report);
-    if (!analyzed.any || analyzed.code == ExitCode::interrupted) return worse(analyzed.code, finish(output));
+    if (!analyzed.any || analyzed.code == ExitCode::interrupted) return worse(analyzed.code, finish(output, false));
     capture.origin = {.host = options.part.host,
                       .inputs = input_names(options),
                       .frames = analyzed.frames,

@@ -1,4 +1,5 @@
 #include <cli/pdf_printer.hpp>
+#include <dissect/capture/pending_file.hpp>
 #include <dissect/capture/saved_capture.hpp>
 
 #include <array>
@@ -139,7 +140,6 @@ std::string print(const std::string& browser, std::string_view page, int to) {
     const Descriptor made(open((folder.path() / "report.pdf").c_str(), O_RDONLY | O_CLOEXEC), true);  // NOLINT(*-vararg)
     const std::string pdf = made.number() < 0 ? std::string() : read_all(made.number());
     if (!pdf.starts_with("%PDF-")) return fmt::format("{} made no PDF", browser);
-    if (ftruncate(to, 0) != 0 && errno != EINVAL) return std::strerror(errno);  // EINVAL: a pipe
     return write_all(to, pdf) ? std::string() : std::string(std::strerror(errno));
 }
 
@@ -156,12 +156,16 @@ std::string print_what_comes(const std::string& browser, int from, int to) {
     }
 }
 
-// The printing process. `fresh`: the file was not there before, and is there for a PDF alone. An interrupt is for the analysis, whose
-// results so far are still to be printed.
-[[noreturn]] void serve(const std::string& browser, int from, int answer, int to, const std::string& fresh) {
+// The printing process. The file takes its name when it is a whole PDF. An interrupt is for the analysis, whose results so far are
+// still to be printed.
+[[noreturn]] void serve(const std::string& browser, int from, int answer, dissect::PendingFile& file) {
     std::signal(SIGINT, SIG_IGN);
-    const std::string said = print_what_comes(browser, from, to);
-    if (said != kPrinted && !fresh.empty()) unlink(fresh.c_str());
+    Descriptor to = file.take_descriptor();
+    std::string said = print_what_comes(browser, from, to.number());
+    if (::close(to.release()) != 0 && said == kPrinted) said = std::strerror(errno);
+    if (said == kPrinted)
+        if (const std::error_code failed = file.commit()) said = failed.message();
+    file.discard();
     write_all(answer, said);
     _exit(0);
 }
@@ -185,14 +189,10 @@ std::expected<PdfPrinter, PdfProblem> PdfPrinter::begin(const Options& options) 
     if (!browser) return std::unexpected(PdfProblem{ExitCode::usage, "--pdf needs Chromium, which is not on PATH: print the page of -o from any browser"});
     if (dissect::is_one_of(path, options.files))
         return std::unexpected(PdfProblem{ExitCode::usage, fmt::format("{} is also an input and would be overwritten: name another file with --pdf", path)});
-    if (path == options.output)
+    if (!options.output.empty() && dissect::same_output(path, options.output))
         return std::unexpected(PdfProblem{ExitCode::usage, fmt::format("-o and --pdf both name {}: name another file with one of them", path)});
-    constexpr mode_t kReadableByAll = 0644;
-    std::string fresh;
-    Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kReadableByAll), true);  // NOLINT(*-vararg)
-    if (file.number() >= 0) fresh = path;
-    else file = Descriptor(open(path.c_str(), O_WRONLY | O_CLOEXEC), true);  // NOLINT(*-vararg)
-    if (file.number() < 0) return failed();
+    auto file = dissect::PendingFile::open(path);
+    if (!file) return std::unexpected(PdfProblem{ExitCode::output_failed, fmt::format("cannot write {}: {}", path, file.error().message())});
     auto page = make_pipe();
     auto answer = make_pipe();
     if (!page || !answer) return failed();
@@ -201,8 +201,9 @@ std::expected<PdfPrinter, PdfProblem> PdfPrinter::begin(const Options& options) 
     if (child == 0) {
         page->write_end = Descriptor();
         answer->read_end = Descriptor();
-        serve(*browser, page->read_end.number(), answer->write_end.number(), file.number(), fresh);
+        serve(*browser, page->read_end.number(), answer->write_end.number(), *file);
     }
+    file->leave();
     return PdfPrinter(std::move(page->write_end), std::move(answer->read_end), path);
 }
 

@@ -88,9 +88,10 @@ ExitCode run_report(const Options& asked) {
         output.write(piece);
         if (printer) printer->write(piece);
     });
-    if (printer)
-        if (const auto printed = printer->finish(); !printed) return refuse_pdf(printed.error());
-    return finish(options, analyzed, output);
+    const ExitCode code = finish(options, analyzed, output);
+    if (!printer) return code;
+    const auto printed = printer->finish();
+    return printed ? code : worse(code, refuse_pdf(printed.error()));
 }
 
 }  // namespace qps::cli

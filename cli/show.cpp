@@ -110,7 +110,9 @@ ExitCode run_show(const Options& options) {
     std::uint64_t shown = 0;
     std::uint64_t frames = 0;  // read so far
     Input::SoFar before;
+    bool opened = false;
     const ExitCode code = for_each_input(options, [&](Input& input, Progress& progress) {
+        opened = true;
         input.go_on_from(before);
         std::string text;
         bool more = true;   // packets are still wanted
@@ -142,7 +144,7 @@ ExitCode run_show(const Options& options) {
     });
     if (json) output.write("\n" + std::string(kJsonRowsEnd));
     if (shown == 0 && code == ExitCode::done && !options.quiet) say("qpscope: no packet of {} matches\n", frames);
-    return worse(output.closed() ? ExitCode::done : code, finish(output));
+    return worse(output.closed() ? ExitCode::done : code, finish(output, opened && !(code == ExitCode::damaged && shown == 0)));
 }
 
 }  // namespace qps::cli

@@ -159,7 +159,8 @@ ExitCode run_scripts(const Options& options, const std::vector<script::Script>& 
     const ExitCode acted = act(options, *program);
     printer.finish();
     const bool bad = printer.count(Verdict::fail) + printer.count(Verdict::inconclusive) > 0;
-    return worse(worse(acted, kept), worse(bad ? ExitCode::findings : ExitCode::done, finish(output)));
+    const bool any = acted == ExitCode::done || acted == ExitCode::interrupted;
+    return worse(worse(acted, kept), worse(bad ? ExitCode::findings : ExitCode::done, finish(output, any)));
 }
 
 }  // namespace

@@ -40,9 +40,9 @@ ExitCode write_script_of(const Options& given) {
                    options.filter.empty() ? "" : " that match the filter");
         return ExitCode::usage;
     }
-    if (code == ExitCode::done || code == ExitCode::damaged) output.write(writer.finish(given.wire->conform.script_of));
-    output.flush();
-    return worse(code, finish(output));
+    const bool read = code == ExitCode::done || (code == ExitCode::damaged && writer.packets() != 0);
+    if (read) output.write(writer.finish(given.wire->conform.script_of));
+    return worse(code, finish(output, read));
 }
 
 }  // namespace qps::cli

@@ -314,6 +314,7 @@ ExitCode run_peer(const Options& options) {
     if (opened->capture)
         if (auto saved = opened->capture->commit(); !saved)
             return fail({ExitCode::output_failed, fmt::format("{}: {}", saved.error().file, saved.error().sentence)});
+    output.commit();
     if (!output.ok()) return fail({ExitCode::output_failed, output.problem()});
     return code_of(ending, request, program->counts());
 }

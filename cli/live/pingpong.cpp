@@ -138,7 +138,7 @@ ExitCode run_pingpong(const Options& options) {
     const auto whole = static_cast<std::size_t>(std::ranges::count(rows, false, &PingpongRow::interrupted));
     const bool all_there = serves || whole + left_out.size() == wanted;
     if (!serves) print_pingpong(options, settings, {.rows = rows, .left_out = left_out, .counts = program->counts(), .faults = !live.faults.empty()}, output);
-    output.flush();
+    output.commit();
     if (!options.quiet)
         for (const std::string& sentence : sentences_of(left_out)) say("qpscope: {}\n", sentence);
     if (!serves && ending == Ending::time_is_up && program->counts().connections == 0)

@@ -145,6 +145,7 @@ ExitCode play(const Options& options, Output& output, const RecordedConversation
         if (!options.quiet) remarks.say_new(opened->endpoint, now);
     });
     report(options, output, conversation, player.comparison(), ours);
+    output.commit();
     if (const auto problem = opened->endpoint.device().problem())
         say("qpscope: {}: {}\n", problem->device, problem->sentence);
     if (opened->capture)
@@ -172,7 +173,8 @@ ExitCode run_replay_conversation(const Options& options) {
         if (recording.code == ExitCode::unreadable) return recording.code;
         return fail_session(ExitCode::usage, recording.conversation.error());
     }
-    return worse(play(options, output, *recording.conversation), worse(recording.code, finish(output)));
+    const ExitCode played = play(options, output, *recording.conversation);
+    return worse(played, worse(recording.code, finish(output, false)));  // what there is to report was committed
 }
 
 }  // namespace qps::cli

@@ -16,18 +16,6 @@ using namespace transport;
 
 namespace {
 
-// "64 hexadecimal digits"; nothing where it is none.
-std::optional<Pseudonyms::Key> read_key(std::string_view text) {
-    Pseudonyms::Key key{};
-    if (text.size() != 2 * key.size()) return std::nullopt;
-    for (std::size_t i = 0; i < key.size(); ++i) {
-        const auto high = hex_digit(text[2 * i]), low = hex_digit(text[2 * i + 1]);
-        if (!high || !low) return std::nullopt;
-        key[i] = static_cast<std::byte>(*high << 4 | *low);
-    }
-    return key;
-}
-
 // "-86400", "3600.5": seconds.
 std::optional<Duration> read_shift(std::string_view text) {
     const bool back = text.starts_with('-');
@@ -41,15 +29,28 @@ std::optional<Duration> read_shift(std::string_view text) {
 
 }  // namespace
 
+std::optional<Pseudonyms::Key> read_anonymize_key(std::string_view text) {
+    Pseudonyms::Key key{};
+    if (text.size() != 2 * key.size()) return std::nullopt;
+    for (std::size_t i = 0; i < key.size(); ++i) {
+        const auto high = hex_digit(text[2 * i]), low = hex_digit(text[2 * i + 1]);
+        if (!high || !low) return std::nullopt;
+        key[i] = static_cast<std::byte>(*high << 4 | *low);
+    }
+    return key;
+}
+
 void add_anonymize_options(CLI::App& app, AnonymizeOptions& options) {
     app.add_option_function<std::string>(
            "--key",
            [&options](const std::string& text) {
-               options.key = read_key(text);
+               options.key = read_anonymize_key(text);
                if (!options.key) throw CLI::ValidationError("invalid key: expected 64 hexadecimal digits");
            },
-           "Choose pseudonyms by this key of 64 hexadecimal digits: the same in several captures (default: drawn)")
+           "Choose pseudonyms by this key of 64 hexadecimal digits: the same in several captures (default: drawn); "
+           "others see it in the list of processes")
         ->type_name("HEX");
+    app.add_option("--key-file", options.key_file, "Read that key from FILE; without it from QPSCOPE_ANONYMIZE_KEY, if that is set")->type_name("FILE")->excludes(app.get_option("--key"));
     app.add_flag("--keep-vendor", options.keep_vendor, "Keep the vendor's half of MAC addresses");
     app.add_option_function<std::string>(
            "--payload",
@@ -61,7 +62,7 @@ void add_anonymize_options(CLI::App& app, AnonymizeOptions& options) {
            },
            "What becomes of payload: zero, cut or keep (default: zero); with keep, names inside of it are given away")
         ->type_name("WORD");
-    app.add_option("--map", options.map, "Write key, originals and pseudonyms to FILE as JSON, for the owner")->type_name("FILE");
+    app.add_option("--map", options.map, "Write key, originals and pseudonyms to FILE as JSON, which its owner alone can read")->type_name("FILE");
     app.add_option_function<std::string>(
            "--shift-time",
            [&options](const std::string& text) {

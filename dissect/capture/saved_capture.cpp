@@ -1,14 +1,11 @@
 #include <dissect/capture/saved_capture.hpp>
 
 #include <algorithm>
-#include <cerrno>
 #include <filesystem>
 #include <new>
 #include <system_error>
 #include <utility>
 
-#include <fcntl.h>
-#include <fmt/format.h>
 #include <unistd.h>
 
 namespace qps::dissect {
@@ -17,19 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMostParts = 100;  // that others may have left beside the name before we give up
 constexpr const char* kNoMemoryLeft = "out of memory";
-
-// Where a link leads, also where nothing is there yet; the path itself where that cannot be told.
-std::string followed(const std::string& path) {
-    std::error_code error;
-    const fs::path end = fs::weakly_canonical(path, error);
-    return error ? path : end.string();
-}
-
-OutputProblem cannot_create(const std::string& path) {
-    return {path, "cannot create: " + std::generic_category().message(errno)};
-}
 
 }  // namespace
 
@@ -49,31 +34,17 @@ bool is_one_of(const std::string& path, std::span<const std::string> files) {
 
 SavedCapture::SavedCapture(std::string path) : path_(std::move(path)) {}
 
-SavedCapture::SavedCapture(SavedCapture&& other) noexcept
-    : path_(std::move(other.path_)),
-      target_(std::move(other.target_)),
-      part_(std::exchange(other.part_, {})),
-      file_(std::move(other.file_)),
-      writer_(std::move(other.writer_)),
-      frames_(other.frames_) {}
-
-SavedCapture::~SavedCapture() {
-    if (!part_.empty()) ::unlink(part_.c_str());
-}
-
 std::expected<SavedCapture, OutputProblem> SavedCapture::open(const std::string& path, std::span<const std::string> inputs) try {
     if (is_one_of(path, inputs))
         return std::unexpected(OutputProblem{path, "is also an input and would be overwritten: choose another name"});
     SavedCapture made(path);
-    std::error_code error;
-    const fs::file_status status = fs::status(path, error);
     if (path == "-") {
         made.file_ = Descriptor(STDOUT_FILENO, false);
-    } else if (fs::is_regular_file(status) || !fs::exists(status)) {
-        if (auto claimed = made.claim(); !claimed) return std::unexpected(claimed.error());
     } else {
-        made.file_ = Descriptor(::open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY), true);
-        if (made.file_.number() < 0) return std::unexpected(cannot_create(path));
+        auto pending = PendingFile::open(path);
+        if (!pending) return std::unexpected(OutputProblem{path, "cannot create: " + pending.error().message()});
+        made.pending_.emplace(std::move(*pending));
+        made.file_ = made.pending_->take_descriptor();
     }
     // A pcap file waits for its first frame, which knows the link type.
     if (format_for(path) == WriterFormat::pcapng)
@@ -83,25 +54,9 @@ std::expected<SavedCapture, OutputProblem> SavedCapture::open(const std::string&
     return std::unexpected(OutputProblem{{}, kNoMemoryLeft});
 }
 
-// Makes the file that grows, with the rights that the user's new files have.
-std::expected<void, OutputProblem> SavedCapture::claim() {
-    target_ = followed(path_);
-    for (int i = 1; i <= kMostParts; ++i) {
-        const std::string part = i == 1 ? target_ + ".part" : fmt::format("{}.part{}", target_, i);
-        constexpr mode_t kMode = 0666;  // less the user's umask
-        file_ = Descriptor(::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kMode), true);
-        if (file_.number() >= 0) {
-            part_ = part;
-            return {};
-        }
-        if (errno != EEXIST) break;
-    }
-    return std::unexpected(cannot_create(path_));
-}
-
 // Problems name the file that the user knows.
 std::expected<void, OutputProblem> SavedCapture::naming_path(std::expected<void, OutputProblem> written) const {
-    if (!written && !part_.empty()) written.error().file = path_;
+    if (!written && pending_) written.error().file = path_;
     return written;
 }
 
@@ -138,13 +93,10 @@ std::expected<void, OutputProblem> SavedCapture::flush() {
 std::expected<void, OutputProblem> SavedCapture::commit() try {
     if (!writer_)
         if (auto begun = begin(LinkType::ethernet); !begun) return begun;
-    if (auto closed = naming_path(writer_->close()); !closed || part_.empty()) return closed;
-    std::error_code error;
-    const fs::file_status before = fs::status(target_, error);
-    if (fs::exists(before)) fs::permissions(part_, before.permissions(), error);  // as far as the system lets us
-    fs::rename(part_, target_, error);
-    if (error) return std::unexpected(OutputProblem{path_, "cannot write: " + error.message()});
-    part_.clear();
+    if (auto closed = naming_path(writer_->close()); !closed) return closed;
+    if (pending_)
+        if (const std::error_code error = pending_->commit()) return std::unexpected(OutputProblem{path_, "cannot write: " + error.message()});
+    committed_ = true;
     return {};
 } catch (const std::bad_alloc&) {
     return std::unexpected(OutputProblem{{}, kNoMemoryLeft});

@@ -1,12 +1,10 @@
 // SavedCapture: a capture file that takes its name only when it is whole.
 //
-// It grows beside that name, as NAME.part, and then takes it at once: what was there before stays until then, and for good where
-// anything fails. Devices, pipes and standard output ("-") have nothing to lose and are written directly. A file that the
-// packets come from is evidence and never written over.
-//
-// What an attacker could feed: links and files that lie where ours shall be. NAME.part is made anew or not at all.
+// What was there before stays until then, and for good where anything fails (pending_file.hpp). Standard output ("-") is written
+// directly. A file that the packets come from is evidence and never written over.
 #pragma once
 
+#include <dissect/capture/pending_file.hpp>
 #include <dissect/capture/writer.hpp>
 
 #include <optional>
@@ -26,9 +24,9 @@ class SavedCapture {
 public:
     // Refused: a path that is one of `inputs`.
     [[nodiscard]] static std::expected<SavedCapture, OutputProblem> open(const std::string& path, std::span<const std::string> inputs);
-    SavedCapture(SavedCapture&& other) noexcept;
+    SavedCapture(SavedCapture&& other) noexcept = default;
     SavedCapture& operator=(SavedCapture&&) = delete;
-    ~SavedCapture();  // what was not committed goes
+    ~SavedCapture() = default;  // what was not committed goes
 
     // As CaptureWriter's.
     [[nodiscard]] std::expected<void, OutputProblem> begin_section(std::string_view comment, std::span<const HostName> hosts);
@@ -41,21 +39,21 @@ public:
     [[nodiscard]] std::expected<void, OutputProblem> commit();
 
     [[nodiscard]] std::uint64_t frames() const { return frames_; }  // written so far
+    [[nodiscard]] bool committed() const { return committed_; }
     // As CaptureWriter's.
     [[nodiscard]] std::uint64_t drained() const { return writer_ ? writer_->drained() : 0; }
 
 private:
     explicit SavedCapture(std::string path);
-    [[nodiscard]] std::expected<void, OutputProblem> claim();
     [[nodiscard]] std::expected<void, OutputProblem> begin(LinkType link);
     [[nodiscard]] std::expected<void, OutputProblem> naming_path(std::expected<void, OutputProblem> written) const;
 
-    std::string path_;    // as the user wrote it
-    std::string target_;  // where links lead; empty: written directly
-    std::string part_;    // what grows; empty: none, or it has its name already
-    Descriptor file_;      // until the writer has it: everything that opens a file is done by open()
+    std::string path_;                   // as the user wrote it
+    std::optional<PendingFile> pending_;  // nothing: standard output
+    Descriptor file_;                     // until the writer has it: everything that opens a file is done by open()
     std::optional<CaptureWriter> writer_;
     std::uint64_t frames_ = 0;
+    bool committed_ = false;
 };
 
 }  // namespace qps::dissect

@@ -157,6 +157,7 @@ private:
     Ended text(EvidenceFile file, const Write& write) {
         QFile out(part(file));
         bool well = out.open(QIODevice::WriteOnly | QIODevice::NewOnly);
+        if (file == EvidenceFile::Map) well = well && out.setPermissions(QFileDevice::ReadOwner | QFileDevice::WriteOwner);  // who is who
         if (well) write([&](std::string_view piece) { well = well && out.write(piece.data(), static_cast<qint64>(piece.size())) == static_cast<qint64>(piece.size()); });
         if (well && out.flush()) return std::nullopt;
         return problem(tr("%1: cannot write: %2.").arg(out.fileName(), out.errorString()));

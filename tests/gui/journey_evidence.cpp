@@ -128,6 +128,8 @@ TEST_CASE("journey: evidence for the vendor is what the dialog said, and what th
     // The anonymised copy is that of `anonymize` of this slice with the key that was drawn.
     const QJsonObject map = QJsonDocument::fromJson(contents(path("case17-pseudonyms-private.json"))).object();
     const QString key = map[QStringLiteral("key")].toString();
+    constexpr QFileDevice::Permissions kOthers = QFileDevice::ReadGroup | QFileDevice::ReadOther;
+    CHECK((QFile::permissions(path("case17-pseudonyms-private.json")) & kOthers) == QFileDevice::Permissions());
     REQUIRE(key.size() == 64);
     run({QStringLiteral("anonymize"), QStringLiteral("-q"), QStringLiteral("--key"), key, QStringLiteral("-o"), path("cli-anonymized.pcapng"),
          path("cli.pcapng")});

@@ -46,19 +46,33 @@ bool is_number(Secret secret) {
         case Secret::partition:
         case Secret::qkey:
         case Secret::key:
+        case Secret::digest:
         case Secret::address: return true;
         default: return false;
     }
 }
 
-void set_crc(MutableBytes frame, const Layer& layer, std::uint64_t width, const CrcVerdict& before, const CrcVerdict& after) {
+// A CRC where the right one is known: of what was wrong nothing is left but that it was, and whether it was 0.
+std::uint64_t other_crc(bool was_right, std::uint64_t found, std::uint64_t right, const CrcDifference& difference) {
+    return was_right ? right : found == 0 ? 0 : difference.wrong(right);
+}
+
+CrcStatus status_of_crc(const Packet& packet, const Layer& layer) {
+    const auto status = iwarp::crc_status(packet, layer);
+    return status ? static_cast<CrcStatus>(status->number) : CrcStatus::not_checkable;
+}
+
+void set_crc(MutableBytes frame, const Layer& layer, std::uint64_t width, const CrcVerdict& before, const CrcVerdict& after,
+             const CrcDifference& difference) {
     const bool known = before.status == CrcStatus::good || before.status == CrcStatus::bad;
-    if (known) write_bits(frame, std::size_t{layer.offset} * 8, width, before.found ^ before.expected ^ after.expected);
+    if (known)
+        write_bits(frame, std::size_t{layer.offset} * 8, width, other_crc(before.status == CrcStatus::good, before.found, after.expected, difference));
 }
 
 }  // namespace
 
-Anonymizer::Anonymizer(Pseudonyms& pseudonyms, PayloadMode payload) : pseudonyms_(pseudonyms), payload_(payload) {
+Anonymizer::Anonymizer(Pseudonyms& pseudonyms, PayloadMode payload)
+    : pseudonyms_(pseudonyms), payload_(payload), difference_16_(pseudonyms.difference(16)), difference_32_(pseudonyms.difference(32)), crcs_(difference_32_) {
     plans_.reserve(kLayerKinds);
     for (std::size_t kind = 0; kind < kLayerKinds; ++kind) plans_.push_back(plan_for(static_cast<LayerKind>(kind)));
 }
@@ -118,6 +132,7 @@ std::uint64_t Anonymizer::other(Secret secret, std::uint64_t value, unsigned wid
         case Secret::qkey: return pseudonyms_.qkey(static_cast<std::uint32_t>(value));
         case Secret::key: return pseudonyms_.key(value, width);
         case Secret::address: return pseudonyms_.memory(value);
+        case Secret::digest: return value == 0 ? 0 : width == 16 ? difference_16_.bits : difference_32_.bits;
         default: return value;
     }
 }
@@ -150,6 +165,10 @@ void Anonymizer::write_bytes(Secret secret, std::size_t offset, Bytes bytes) {
         case Secret::name:
             std::ranges::copy(bytes, out.begin());
             pseudonyms_.name(out);
+            break;
+        case Secret::key_value:
+            std::ranges::copy(bytes, out.begin());
+            pseudonyms_.key_value(out);
             break;
         case Secret::opaque:
             std::ranges::copy(bytes, out.begin());
@@ -235,10 +254,12 @@ void Anonymizer::restore_mpa_crcs(const UlpHint& hint) {
         const Layer& layer = packet_.layer_storage[i];
         if (layer.kind != kind::mpa_crc || rewritten_.layer_storage[i].kind != kind::mpa_crc || layer.length < mpa::kCrcLength) continue;
         const auto found = read_be<std::uint32_t>(packet_.bytes_of(layer), 0);
-        const auto was = iwarp::crc_expected(packet_, layer);  // nothing: it was right
-        const auto is = iwarp::crc_expected(rewritten_, rewritten_.layer_storage[i]);
-        const std::uint64_t right = is ? is->number : found;
-        put_number(out_, layer.offset, mpa::kCrcLength, was ? found ^ was->number ^ right : right);
+        const Layer& made = rewritten_.layer_storage[i];
+        const auto was = status_of_crc(packet_, layer);
+        if (was == CrcStatus::not_checkable || status_of_crc(rewritten_, made) == CrcStatus::not_checkable) continue;
+        const auto is = iwarp::crc_expected(rewritten_, made);  // nothing: by chance it is right
+        const std::uint64_t right = is ? is->number : read_be<std::uint32_t>(rewritten_.bytes_of(made), 0);
+        put_number(out_, layer.offset, mpa::kCrcLength, other_crc(was == CrcStatus::good, found, right, difference_32_));
     }
 }
 
@@ -253,18 +274,19 @@ void Anonymizer::decode_again() {
 void Anonymizer::restore_sums_and_crcs(const FrameSums& sums) {
     const Layer* bth = find(packet_, LayerKind::bth);
     const std::size_t inside = bth == nullptr ? out_.size() : bth->offset;
-    restore(sums, out_, {.from = inside, .to = out_.size()});
+    const auto sum_difference = static_cast<std::uint16_t>(difference_16_.bits);
+    reseal(sums, out_, {.from = inside, .to = out_.size()}, sum_difference);
     const Layer* icrc = find(packet_, LayerKind::icrc);
     const Layer* vcrc = find(packet_, LayerKind::vcrc);
     if (icrc != nullptr) {
         decode_again();
-        set_crc(out_, *icrc, 32, packet_.icrc, rewritten_.icrc);
+        set_crc(out_, *icrc, 32, packet_.icrc, rewritten_.icrc, difference_32_);
     }
     if (vcrc != nullptr) {
         decode_again();
-        set_crc(out_, *vcrc, 16, packet_.vcrc, rewritten_.vcrc);
+        set_crc(out_, *vcrc, 16, packet_.vcrc, rewritten_.vcrc, difference_16_);
     }
-    restore(sums, out_, {.from = 0, .to = inside});
+    reseal(sums, out_, {.from = 0, .to = inside}, sum_difference);
 }
 
 Frame Anonymizer::anonymize(const Frame& frame, const FlowKey& way, const UlpHint& hint) {

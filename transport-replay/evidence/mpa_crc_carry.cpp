@@ -13,15 +13,7 @@ namespace {
 
 constexpr std::size_t kSequence = 4;  // where a TCP header has its sequence number
 
-void append_changed(std::vector<std::byte>& changed, Bytes before, Bytes after) {
-    for (std::size_t i = 0; i < before.size(); ++i) changed.push_back(before[i] ^ after[i]);
-}
-
-// By how much the CRC of bytes changes that are changed so.
-std::uint32_t change_of(Bytes changed) {
-    const std::vector<std::byte> zeros(changed.size());
-    return crc32c(changed) ^ crc32c(zeros);
-}
+void append(std::vector<std::byte>& to, Bytes bytes) { to.insert(to.end(), bytes.begin(), bytes.end()); }
 
 }  // namespace
 
@@ -38,14 +30,19 @@ void MpaCrcCarry::pass(const FlowKey& way, const Packet& before, const UlpHint& 
         Open& open = found->second;
         const std::size_t part = std::min(open.remaining, was.size());
         const bool follows = whole && open.next == sequence;
-        if (follows) append_changed(open.changed, was.first(part), is.first(part));
+        if (follows) {
+            append(open.before, was.first(part));
+            append(open.after, is.first(part));
+        }
         open.remaining -= part;
         open.next = sequence + segment->length;
         const bool ends = follows && open.remaining == 0 && part >= mpa::kCrcLength;
         if (ends) {
-            open.changed.resize(open.changed.size() - mpa::kCrcLength);
-            const std::size_t at = part - mpa::kCrcLength;
-            write_bits(is, at * 8, 32, read_be<std::uint32_t>(was, at) ^ change_of(open.changed));
+            const std::size_t covered = open.before.size() - mpa::kCrcLength, at = part - mpa::kCrcLength;
+            const auto crc = read_be<std::uint32_t>(was, at);
+            const std::uint32_t right = crc32c(Bytes(open.after).first(covered));
+            const bool was_right = crc == crc32c(Bytes(open.before).first(covered));
+            write_bits(is, at * 8, 32, was_right ? right : crc == 0 ? 0 : difference_.wrong(right));
         }
         if (!follows || open.remaining == 0) open_.erase(found);
     }
@@ -57,8 +54,9 @@ void MpaCrcCarry::pass(const FlowKey& way, const Packet& before, const UlpHint& 
     const std::size_t from = last->offset - segment->offset;
     const std::size_t length = mpa::plain_bytes(read_be<std::uint16_t>(before.bytes_of(*last), 0));
     if (from + length <= was.size() || open_.size() >= kMostWays) return;
-    Open open{.next = sequence + segment->length, .remaining = from + length - was.size(), .changed = {}};
-    append_changed(open.changed, was.subspan(from), is.subspan(from));
+    Open open{.next = sequence + segment->length, .remaining = from + length - was.size(), .before = {}, .after = {}};
+    append(open.before, was.subspan(from));
+    append(open.after, is.subspan(from));
     open_.insert_or_assign(way, std::move(open));
 }
 

@@ -1,4 +1,5 @@
 #include <dissect/parse_value.hpp>
+#include <transport-replay/evidence/iscsi_keys.hpp>
 #include <transport-replay/evidence/pseudonyms.hpp>
 #include <transport-replay/model/address.hpp>
 
@@ -17,8 +18,8 @@ using namespace dissect;
 
 namespace {
 
-// What is permuted apart from each other: the padding differs. 0 is Crypto-PAn as it was published.
-enum Domain : std::uint8_t { kIpv4 = 0, kIpv6High, kGuid, kMac, kLid, kPkey, kQkey, kKey, kDomains };
+// What is permuted apart from each other: the padding differs. The first is Crypto-PAn as it was published.
+enum Domain : std::uint8_t { kPublished = 0, kIpv6High, kGuid, kMac, kLid, kPkey, kQkey, kKey, kIpv4, kDomains };
 
 constexpr std::size_t kBlock = 16;
 using Block = std::array<std::byte, kBlock>;
@@ -55,9 +56,8 @@ char another_letter(char c, std::uint8_t random) {
 constexpr std::array<std::string_view, 5> kSchemes{"nqn.", "iqn.", "eui.", "naa.", "uuid:"};
 constexpr std::string_view kDiscovery = "nqn.2014-08.org.nvmexpress.discovery";
 
-// Keys of iSCSI's login (RFC 3720 12) whose values name somebody; the others are what both ends agree on.
-constexpr std::array<std::string_view, 9> kNamingKeys{"InitiatorName", "TargetName", "InitiatorAlias", "TargetAlias", "TargetAddress",
-                                                      "CHAP_N",        "CHAP_I",     "CHAP_C",         "CHAP_R"};
+// How many leading bits are never the same afterwards where any of them may change; 0: only all of them together.
+constexpr unsigned never_kept(std::uint8_t domain) { return domain == kIpv4 ? 8 : domain == kIpv6High ? 16 : 0; }
 
 std::string digits(std::uint64_t number) { return fmt::format("{:#x}", number); }
 std::string dotted(std::uint32_t ip) { return fmt::format("{}.{}.{}.{}", ip >> 24, ip >> 16 & 255, ip >> 8 & 255, ip & 255); }
@@ -83,6 +83,10 @@ struct Pseudonyms::State {
             pads[domain] = encrypt(own);
         }
         const Block moved = encrypt(encrypt(pads[kKey]));
+        const Block wrong = encrypt(encrypt(pads[kPublished]));
+        // Neither nothing nor everything is turned over.
+        difference_16 = 1 + read_be<std::uint16_t>(wrong, 0) % 0xfffe;
+        difference_32 = 1 + read_be<std::uint32_t>(wrong, 4) % 0xffff'fffe;
         // By whole pages, below the 47 bits that addresses of programs have.
         distance = read_be<std::uint64_t>(moved, 0) & 0x7fff'ffff'f000;
     }
@@ -107,9 +111,11 @@ struct Pseudonyms::State {
             Block input = pad;
             const std::uint64_t known = (left & before) | (pad_left & ~before);
             for (std::size_t i = 0; i < 8; ++i) input[i] = static_cast<std::byte>(known >> (56 - 8 * i));
-            // What is no address: every bit by a block of its own, also where the bits before it are those of the padding.
-            if (domain > kIpv6High) input[kBlock - 1] ^= static_cast<std::byte>(bit);
-            if ((encrypt(input)[0] & std::byte{0x80}) != std::byte{}) flips |= place;
+            // Every bit by a block of its own, also where the bits before it are those of the padding.
+            if (domain != kPublished) input[kBlock - 1] ^= static_cast<std::byte>(bit);
+            // Decided by the bits before it alone, as any other: what begins alike still does.
+            const bool last = domain != kPublished && (bit + 1 == width || bit + 1 == never_kept(domain));
+            if ((last && flips == 0) || (encrypt(input)[0] & std::byte{0x80}) != std::byte{}) flips |= place;
         }
         return value ^ flips;
     }
@@ -139,7 +145,7 @@ struct Pseudonyms::State {
 
     // A stream of bytes that follows from the text.
     std::string random_of(std::string_view text, std::uint8_t again) {
-        Block state = pads[kDomains - 1];
+        Block state = pads[kKey];
         state[0] ^= std::byte{again};
         state[1] ^= std::byte{0x5a};
         for (std::size_t i = 0; i < text.size(); ++i) {
@@ -180,6 +186,7 @@ struct Pseudonyms::State {
     std::unique_ptr<EVP_CIPHER_CTX, void (*)(EVP_CIPHER_CTX*)> cipher;
     std::array<Block, kDomains> pads{};
     std::uint64_t distance = 0;
+    std::uint64_t difference_16 = 1, difference_32 = 1;
     std::array<Pairs, kDomains> pairs;
     boost::unordered_flat_map<std::pair<std::uint64_t, std::uint64_t>, Ipv6Bits> addresses;  // for the map alone
     Names words;
@@ -207,8 +214,10 @@ Pseudonyms::Pseudonyms(const Key& key, bool keep_vendor, std::size_t most)
     : state_(std::make_unique<State>(key, keep_vendor, std::max<std::size_t>(most, 1))) {}
 Pseudonyms::~Pseudonyms() = default;
 
-std::uint64_t Pseudonyms::permute(std::uint64_t value, unsigned width, std::uint64_t frozen, std::uint8_t domain) {
-    return state_->permute(value, width, frozen, domain);
+std::uint64_t Pseudonyms::published(std::uint32_t value) { return state_->permute(value, 32, 0, kPublished); }
+
+CrcDifference Pseudonyms::difference(unsigned width) const {
+    return width == 16 ? CrcDifference{state_->difference_16, 0xffff} : CrcDifference{state_->difference_32, 0xffff'ffff};
 }
 
 // Group or not, and whose numbers these are, says what an address is for. Groups of IP: the part that names the protocol stays.
@@ -308,25 +317,41 @@ std::optional<std::string> Pseudonyms::other_address(std::string_view word) {
     return qps::transport::text(Address{{made.high, made.low}, AddressSpace::infiniband_gid});
 }
 
-void Pseudonyms::name(MutableBytes text) {
+namespace {
+
+// Up to the first NUL.
+std::string_view whole_text(Bytes text) {
     const auto end = std::ranges::find(text, std::byte{0});
-    const std::string_view whole(reinterpret_cast<const char*>(text.data()), static_cast<std::size_t>(end - text.begin()));
-    std::string made;
-    // Of "key=value" the value, where the key says that it is a name; of "name:port" all of it.
-    const std::size_t equals = whole.find('=');
-    if (equals != std::string_view::npos) {
-        const bool naming = std::ranges::find(kNamingKeys, whole.substr(0, equals)) != kNamingKeys.end();
-        made = naming ? std::string(whole.substr(0, equals + 1)) + state_->other_word(whole.substr(equals + 1)) : std::string(whole);
-    } else {
-        // Blanks that fill the field up are no part of the name.
-        const std::size_t last = whole.find_last_not_of(' ');
-        const std::string_view word = whole.substr(0, last == std::string_view::npos ? 0 : last + 1);
-        const auto address = other_address(word);
-        made = address && address->size() <= text.size() ? *address : state_->other_word(word);
-    }
-    if (made.size() < whole.size()) made.resize(whole.size(), ' ');
+    return {reinterpret_cast<const char*>(text.data()), static_cast<std::size_t>(end - text.begin())};
+}
+
+}  // namespace
+
+void Pseudonyms::write_text(MutableBytes text, std::string made) const {
+    if (const std::size_t length = whole_text(text).size(); made.size() < length) made.resize(length, ' ');
     std::ranges::copy(std::as_bytes(std::span(made)), text.begin());
     std::ranges::fill(text.subspan(made.size()), std::byte{0});
+}
+
+void Pseudonyms::name(MutableBytes text) {
+    const std::string_view whole = whole_text(text);
+    // Blanks that fill the field up are no part of the name.
+    const std::size_t last = whole.find_last_not_of(' ');
+    const std::string_view word = whole.substr(0, last == std::string_view::npos ? 0 : last + 1);
+    const auto address = other_address(word);
+    write_text(text, address && address->size() <= text.size() ? *address : state_->other_word(word));
+}
+
+void Pseudonyms::key_value(MutableBytes text) {
+    const std::string_view whole = whole_text(text);
+    const std::size_t equals = whole.find('=');
+    if (equals == std::string_view::npos) return name(text);
+    const std::string_view key = whole.substr(0, equals), value = whole.substr(equals + 1);
+    const IscsiKey kind = iscsi_key(key);
+    const bool all_targets = key == "SendTargets" && value == "All";
+    const bool stays = all_targets || is_iscsi_answer(value) || (kind == IscsiKey::harmless && is_harmless_iscsi_value(value));
+    write_text(text, (kind == IscsiKey::unknown ? state_->other_word(key) : std::string(key)) + '=' +
+                         (stays ? std::string(value) : state_->other_word(value)));
 }
 
 void Pseudonyms::opaque(MutableBytes bytes) {

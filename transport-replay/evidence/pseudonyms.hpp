@@ -2,7 +2,9 @@
 //
 // Numbers are permuted bit by bit as Crypto-PAn does (Xu, Fan, Ammar, Moon: "Prefix-Preserving IP Address Anonymization", ICNP 2002):
 // bit i is turned over where AES of the bits before it says so. That is a permutation, and what has n leading bits in common has so
-// many in common afterwards. The halves of an IPv6 address are permuted apart, the lower one as a GUID, since a GID is a prefix and
+// many in common afterwards. Two things are not as published, for they left one address in 10,000 and one network of 16 bits in 170 as
+// it was: every bit has a block of its own, also where the bits before it are those of the padding; and what would stay has its last
+// bit turned over, of an IPv4 address the last of its first byte, of an IPv6 prefix the last of its first two. The halves of an IPv6 address are permuted apart, the lower one as a GUID, since a GID is a prefix and
 // a GUID. Addresses of memory are moved by a distance, so that what is contiguous stays so. Characters of names become others of
 // their kind. What means the same everywhere (0, broadcast, well-known groups and keys) stays.
 //
@@ -10,6 +12,7 @@
 #pragma once
 
 #include <dissect/bytes.hpp>
+#include <transport-replay/evidence/crc_difference.hpp>
 
 #include <array>
 #include <cstdint>
@@ -50,6 +53,10 @@ public:
     [[nodiscard]] std::uint64_t memory(std::uint64_t address) const;
     // In place; bytes from the first NUL on become zeros.
     void name(dissect::MutableBytes text);
+    // The same of "key=value" of iSCSI: the value stays where the key is known to say nothing of anybody.
+    void key_value(dissect::MutableBytes text);
+    // By how much checksums and CRCs of so many bits (16 or 32) are wrong that were wrong.
+    [[nodiscard]] CrcDifference difference(unsigned width) const;
     // In place: bytes that name something. All zeros stay.
     void opaque(dissect::MutableBytes bytes);
 
@@ -57,10 +64,11 @@ public:
     [[nodiscard]] bool complete() const;
     void for_each(const std::function<void(std::string_view kind, const std::string& original, const std::string& pseudonym)>& visit) const;
 
-    // Crypto-PAn itself of the leading `width` bits (at most 64): bits of `frozen` stay. For tests.
-    [[nodiscard]] std::uint64_t permute(std::uint64_t value, unsigned width, std::uint64_t frozen, std::uint8_t domain);
+    // Crypto-PAn of 32 bits as it was published. For tests.
+    [[nodiscard]] std::uint64_t published(std::uint32_t value);
 
 private:
+    void write_text(dissect::MutableBytes text, std::string made) const;
     [[nodiscard]] std::optional<std::string> other_address(std::string_view word);
     struct State;
     std::unique_ptr<State> state_;

@@ -26,7 +26,9 @@ enum class Secret : std::uint8_t {
     key,         // R_Key, STag, M_Key and whatever else of up to 64 bits opens something
     address,     // of memory
     name,        // characters
+    key_value,   // "key=value" of iSCSI
     opaque,      // bytes that name something: a file handle
+    digest,      // a checksum or CRC: made anew where we know of what, else a number that says nothing; 0 stays
     xdr,         // becomes zeros but for words below 2^24: lengths, counts and kinds, without which nothing behind is found
 };
 

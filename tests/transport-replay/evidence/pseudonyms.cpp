@@ -32,7 +32,7 @@ std::string renamed(Pseudonyms& pseudonyms, std::string text) {
 
 }  // namespace
 
-TEST_CASE("IPv4 addresses are those of Crypto-PAn") {
+TEST_CASE("as it was published, Crypto-PAn gives the pairs of its authors") {
     Pseudonyms pseudonyms(key_of(kSampleKey), false, kMany);
     for (const auto& [original, expected] : std::initializer_list<std::pair<std::string_view, std::string_view>>{
              {"128.11.68.132", "135.242.180.132"},
@@ -46,7 +46,7 @@ TEST_CASE("IPv4 addresses are those of Crypto-PAn") {
              {"166.107.77.190", "160.132.178.185"},
              {"24.0.250.221", "100.15.198.226"},
          })
-        CHECK(pseudonyms.permute(ip(original), 32, 0, 0) == ip(expected));
+        CHECK(pseudonyms.published(ip(original)) == ip(expected));
 }
 
 TEST_CASE("addresses keep the length of their common prefix, and what they are for") {
@@ -124,8 +124,6 @@ TEST_CASE("names become others of the same length and kind, the same for the sam
     CHECK(name != "nqn.2026-11.lab:host");
     CHECK(renamed(pseudonyms, "nqn.2026-11.lab:host") == name);
     CHECK(renamed(pseudonyms, "nqn.2014-08.org.nvmexpress.discovery") == "nqn.2014-08.org.nvmexpress.discovery");
-    CHECK(renamed(pseudonyms, "MaxBurstLength=262144") == "MaxBurstLength=262144");
-    CHECK(renamed(pseudonyms, "TargetName=iqn.2026-11.lab:disk") == "TargetName=" + renamed(pseudonyms, "iqn.2026-11.lab:disk"));
     std::set<std::string> letters;
     for (char c = 'a'; c <= 'z'; ++c) letters.insert(renamed(pseudonyms, std::string(1, c)));
     CHECK(letters.size() >= 20);  // of 26 there are no others left for the last ones
@@ -133,6 +131,91 @@ TEST_CASE("names become others of the same length and kind, the same for the sam
     std::string padded("10.0.0.1\0\0\0\0\0\0\0\0\0\0\0\0", 20);
     CHECK(ip(renamed(pseudonyms, padded).c_str()) == pseudonyms.ipv4(ip("10.0.0.1")));
     CHECK(renamed(pseudonyms, std::string("a\0secret", 8)).substr(1) == std::string(7, '\0'));
+}
+
+TEST_CASE("a name may have a = in it, wherever it is") {
+    Pseudonyms pseudonyms(key_of(kSampleKey), false, kMany);
+    for (const std::string name : {"host=db7.acme k=secret", "to=db-prod07", "TargetName=db7", "MaxBurstLength=262144", "K=Q00000ZZQ", "nqn.2026-11.lab:a=b"}) {
+        INFO(name);
+        const std::string other = renamed(pseudonyms, name);
+        CHECK(other.size() == name.size());
+        const std::size_t equals = name.find('=');
+        CHECK(other.substr(0, equals) != name.substr(0, equals));
+        CHECK(other.substr(equals + 1) != name.substr(equals + 1));
+        CHECK(other.find("secret") == std::string::npos);
+    }
+}
+
+TEST_CASE("of the keys of iSCSI those keep their values that say nothing of anybody, and only such values") {
+    Pseudonyms pseudonyms(key_of(kSampleKey), false, kMany);
+    const auto other = [&](std::string text) {
+        pseudonyms.key_value(std::as_writable_bytes(std::span(text)));
+        return text;
+    };
+    for (const std::string same :
+         {"MaxBurstLength=262144", "InitialR2T=No", "HeaderDigest=CRC32C,None", "OFMarkInt=2048~8192", "AuthMethod=CHAP,None", "SessionType=Discovery", "CHAP_A=5",
+          "SendTargets=All", "SendTargets=", "iSERHelloRequired=Yes", "iSCSIProtocolLevel=1", "MaxConnections=0x10", "RDMAExtensions=Irrelevant"})
+        CHECK(other(same) == same);
+    CHECK(other("TargetName=iqn.2026-11.lab:disk") == "TargetName=" + renamed(pseudonyms, "iqn.2026-11.lab:disk"));
+    for (const std::string naming : {"InitiatorName=iqn.2026-11.lab:host", "SendTargets=iqn.2019-06.com.acme", "TargetAlias=db-prod", "TargetAddress=10.0.0.1:3260,1",
+                                     "CHAP_N=admin", "CHAP_R=0x1234abcd", "TargetAlias=All", "MaxBurstLength=db-prod", "InitialR2T=No,acme",
+                                     "MaxConnections=123456789012345678901"}) {
+        INFO(naming);
+        const std::string made = other(naming);
+        const std::size_t value = naming.find('=') + 1;
+        CHECK(made.substr(0, value) == naming.substr(0, value));
+        CHECK(made.substr(value) != naming.substr(value));
+    }
+    const std::string vendor = other("X-com.acme.host=db-prod-03.ac");
+    CHECK(vendor.find("acme") == std::string::npos);
+    CHECK(vendor.find("prod") == std::string::npos);
+    const std::size_t key = std::string("X-com.acme.host=").size();
+    CHECK(other("X-com.acme.host=NotUnderstood") == vendor.substr(0, key) + "NotUnderstood");
+    CHECK(other("a rest without a key").find("rest") == std::string::npos);
+}
+
+TEST_CASE("under no key an address stays, or the first byte of it, or what a prefix of IPv6 begins with") {
+    std::mt19937_64 random(11);  // NOLINT: the same numbers every time
+    std::size_t kept_16 = 0, kept_24 = 0, all = 0;
+    for (int i = 0; i < 400; ++i) {
+        Pseudonyms::Key key{};
+        for (std::byte& byte : key) byte = static_cast<std::byte>(random());
+        Pseudonyms pseudonyms(key, false, kMany);
+        for (const std::string_view network : {"10.77.0.11", "192.168.1.1", "172.16.5.4", "94.76.225.172", "127.0.0.1", "239.1.2.3"}) {
+            for (std::uint32_t host = 0; host < 8; ++host) {
+                const std::uint32_t before = ip(network) + host, after = pseudonyms.ipv4(before);
+                ++all;
+                if (after >> 16 == before >> 16) ++kept_16;
+                if (((after ^ before) & 0xffffff) == 0) ++kept_24;
+                REQUIRE(after >> 24 != before >> 24);
+            }
+        }
+        for (const std::uint64_t prefix : {0x2001'0db8'0000'0000U, 0x2a02'1234'5678'0000U, 0xfd00'1111'2222'3333U})
+            REQUIRE(pseudonyms.gid_prefix(prefix) >> 48 != prefix >> 48);
+        for (std::uint32_t number = 1; number < 64; ++number) {
+            const std::uint64_t guid = 0x0002'c903'0000'0000U + number, mac = 0x5254'0077'0000U + number;
+            REQUIRE(pseudonyms.lid(number) != number);
+            REQUIRE(pseudonyms.guid(guid) != guid);
+            REQUIRE(pseudonyms.mac(mac) != mac);
+        }
+    }
+    CHECK(kept_16 == 0);
+    CHECK(kept_24 <= 2);  // what is below the first byte, by chance alone: 2^-24 each
+}
+
+// Two decisions that are one and the same would keep runs of bits: (3/4)^n of the addresses instead of (1/2)^n.
+TEST_CASE("every bit of an address is decided by itself") {
+    std::mt19937_64 random(13);  // NOLINT: the same numbers every time
+    constexpr std::size_t kKeys = 4000, kFirst = 8, kBits = 12;
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < kKeys; ++i) {
+        Pseudonyms::Key key{};
+        for (std::byte& byte : key) byte = static_cast<std::byte>(random());
+        Pseudonyms pseudonyms(key, false, kMany);
+        const std::uint32_t address = ip("10.77.0.11");
+        if (((pseudonyms.ipv4(address) ^ address) << kFirst >> (32 - kBits)) == 0) ++kept;
+    }
+    CHECK(kept <= 8);  // of 4,000 by chance 1
 }
 
 TEST_CASE("what is forgotten for want of memory is drawn the same again") {

@@ -43,7 +43,7 @@ Decoded anonymized(const std::vector<std::byte>& bytes) {
 }  // namespace
 
 TEST_CASE("an ICMP error that somebody anonymizes quotes the same packet of other hosts") {
-    const std::string quoted = "4500 0400 0001 4000 4011 b2e9 c0000201 c0000202 c123 12b7 03ec 0000 0440 8001 00000011 800000aa 01020304";
+    const std::string quoted = "4500 0400 0001 4000 4011 b2e8 c0000201 c0000202 c123 12b7 03ec 0000 0440 8001 00000011 800000aa 01020304";
     const auto bytes = message(false, "0303000000000000" + quoted);
     const Decoded before(bytes, LinkType::ethernet), after = anonymized(bytes);
     CHECK(after.layers() == before.layers());
@@ -55,7 +55,8 @@ TEST_CASE("an ICMP error that somebody anonymizes quotes the same packet of othe
         CHECK(after.number(name) == before.number(name));
     const Bytes made = after.packet.frame.bytes;
     CHECK(checksum_of(word_sum(made.subspan(34))) == 0);
-    CHECK(checksum_of(word_sum(made.subspan(42, 20))) == checksum_of(word_sum(Bytes(bytes).subspan(42, 20))));
+    REQUIRE(checksum_of(word_sum(Bytes(bytes).subspan(42, 20))) == 0);
+    CHECK(checksum_of(word_sum(made.subspan(42, 20))) == 0);
     CHECK(made.back() == std::byte{0});  // what is quoted of the payload
 }
 
