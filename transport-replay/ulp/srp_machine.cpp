@@ -4,6 +4,7 @@
 #include <transport-replay/ulp/srp_protocol.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace qps::transport {
 
