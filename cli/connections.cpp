@@ -7,7 +7,9 @@
 #include <cli/sheet.hpp>
 #include <transport-replay/logs/log_candidates.hpp>
 #include <transport-replay/logs/log_line.hpp>
+#include <transport-replay/logs/log_time.hpp>
 #include <transport-replay/model/timeline.hpp>
+#include <transport-replay/report/cm.hpp>
 #include <transport-replay/report/connection_times.hpp>
 #include <transport-replay/report/connections.hpp>
 
@@ -55,21 +57,52 @@ ConnectionRow row_of(const Connection& connection, const transport::Timeline& ti
     return {connection, over.contains(connection.uid), std::move(match), timeline.ulp.find(connection.uid), times.find(connection.uid), &timeline.congestion};
 }
 
-// Candidates, best first, with the reasons under each.
-void show_candidates(const Options& options, const transport::Timeline& timeline, const ConnectionTimes& times, const LogLine& line,
-                     Sheet& sheet) {
+// When the line was written, if it says so.
+std::optional<LineMoment> moment_of_line(const Options& options, const transport::Timeline& timeline) {
+    const auto time = read_log_time(options.log_line, timeline.first.value_or(dissect::Instant{}));
+    if (!time) return std::nullopt;
+    const auto moment = moment_of(*time, timeline);
+    if (options.quiet) return moment;
+    if (moment) say("qpscope: recognised time: {}\n", text(*moment, timeline));
+    else if (time->clock == LogClock::boot) say("qpscope: time since boot: not used\n");
+    else say("qpscope: time: more than an hour from this capture, not used\n");
+    return moment;
+}
+
+// Attempts have no row among connections: in a table a line each, else they are said.
+std::size_t show_attempts(const Options& options, const transport::Timeline& timeline, const LogLine& line,
+                          const std::optional<LineMoment>& moment, Output& output) {
+    if (!options.connections.empty()) return 0;
+    const auto attempts = attempt_candidates_for(line, timeline, moment);
+    for (const AttemptCandidate& candidate : attempts) {
+        const auto attempt = std::ranges::find(timeline.cm.attempts, candidate.attempt, &CmAttempt::uid);
+        const std::string shown = fmt::format("{}, frames {} to {}: {}", title_text(*attempt), std::to_underlying(attempt->first_frame),
+                                              std::to_underlying(attempt->last_frame), candidate.reasons);
+        if (options.format == OutputFormat::table) output.write(shown + "\n");
+        else say("qpscope: {}\n", shown);
+    }
+    return attempts.size();
+}
+
+// Candidates, best first, with the reasons under each; how many.
+std::size_t show_candidates(const Options& options, const transport::Timeline& timeline, const ConnectionTimes& times, const LogLine& line,
+                            Sheet& sheet, Output& output) {
     if (!options.quiet)
         for (const std::string& each : recognised(line)) say("qpscope: recognised {}\n", each);
+    const auto moment = moment_of_line(options, timeline);
+    const std::size_t attempts = show_attempts(options, timeline, line, moment, output);
     const auto over = given_up(timeline);
-    for (const Candidate& candidate : candidates_for(line, timeline)) {
+    for (const Candidate& candidate : candidates_for(line, timeline, moment)) {
         if (!wanted(options, candidate.connection)) continue;
         const ConnectionRow row = row_of(*timeline.find(candidate.connection), timeline, over, times, candidate.reasons);
         sheet.add(shown_columns(options), row, tone_of(row));
         sheet.remark(fmt::format("   {}", candidate.reasons));
     }
-    if (sheet.rows() == 0 && !options.quiet)
+    const std::size_t shown = sheet.rows() + attempts;
+    if (shown == 0 && !options.quiet)
         say("qpscope: no connection matches that line{}\n",
                    line.empty() ? ": no address, queue pair or error found in it" : "");
+    return shown;
 }
 
 void show_all(const Options& options, const transport::Timeline& timeline, const ConnectionTimes& times, Sheet& sheet) {
@@ -105,13 +138,15 @@ ExitCode run_connections(const Options& options) {
     const Analyzed analyzed = analyze(leave_room_for_latencies(options), *filter, output,
                                       {.message = message, .again = [&] { times = ConnectionTimes(options.memory); }});
     say_unknown_latencies(options, times);
+    bool matched = true;
     if (analyzed.any) {
         Sheet sheet(options, output, "connections", shown_columns(options));
         if (options.log_line.empty()) show_all(options, analyzed.timeline, times, sheet);
-        else show_candidates(options, analyzed.timeline, times, read_log_line(options.log_line), sheet);
+        else matched = show_candidates(options, analyzed.timeline, times, read_log_line(options.log_line), sheet, output) != 0;
         sheet.end();
     }
-    return finish(options, analyzed, output);
+    const ExitCode code = finish(options, analyzed, output);
+    return matched ? code : worse(code, ExitCode::findings);
 }
 
 }  // namespace qps::cli

@@ -24,7 +24,7 @@ struct ExitCodeRow {
 
 inline constexpr std::array kExitCodes{
     ExitCodeRow{ExitCode::done, "success"},
-    ExitCodeRow{ExitCode::findings, "findings or failed checks at or above the severity of --fail-on"},
+    ExitCodeRow{ExitCode::findings, "findings or failed checks at or above the severity of --fail-on; nothing matches --match"},
     ExitCodeRow{ExitCode::usage, "usage error: unknown option, invalid filter, no such connection"},
     ExitCodeRow{ExitCode::unreadable, "the input cannot be read or is not a capture"},
     ExitCodeRow{ExitCode::damaged, "the input is damaged or truncated; its readable part is reported"},

@@ -68,6 +68,18 @@ void append_advice(std::string& out, const Finding& finding) {
     if (!finding.advice.empty()) append_wrapped(out, std::string(kFindingIndent, ' ') + "-> ", kFindingIndent + 3, finding.advice);
 }
 
+// Advice without what names hosts, queue pairs and amounts: words that are alike are one advice.
+std::string kind_of_advice(std::string_view advice) {
+    std::string kind;
+    for (std::size_t at = 0; at < advice.size();) {
+        const std::size_t end = std::min(advice.find(' ', at), advice.size());
+        const std::string_view word = advice.substr(at, end - at);
+        if (word.find_first_of("0123456789") == std::string_view::npos) kind += std::string(word) + ' ';
+        at = end + 1;
+    }
+    return kind;
+}
+
 using Group = std::vector<const Finding*>;
 
 void append_group(std::string& out, Group group, const transport::Timeline& timeline, bool color) {
@@ -106,12 +118,12 @@ void append_finding(std::string& out, const Finding& finding, const transport::T
 
 void append_findings(std::string& out, const Options& options, const transport::Timeline& timeline, bool color) {
     // The order of the first of each id is the order of the blocks: findings come worst first. A block has one advice, so
-    // what different parties can do something about is not in one.
+    // what different parties can do something about, or what asks for something else, is not in one.
     std::vector<Group> groups;
-    std::map<std::tuple<Severity, std::string_view, Party>, std::size_t> places;
+    std::map<std::tuple<Severity, std::string_view, Party, std::string>, std::size_t> places;
     for (const Finding& finding : timeline.findings) {
         if (!wanted(options, finding.connection)) continue;
-        const auto [place, is_new] = places.try_emplace({finding.severity, finding.id, finding.party}, groups.size());
+        const auto [place, is_new] = places.try_emplace({finding.severity, finding.id, finding.party, kind_of_advice(finding.advice)}, groups.size());
         if (is_new) groups.emplace_back();
         groups[place->second].push_back(&finding);
     }

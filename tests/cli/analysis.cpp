@@ -251,7 +251,7 @@ TEST_CASE("a line of a log finds the connection it is about") {
     const auto candidates = [](const std::string& line, const char* name) {
         std::vector<std::pair<int, std::string>> found;
         const Ending ending = qpscope({"connections", "-f", "ndjson", "--match", line, sample(name)});
-        CHECK(ending.code == kDone);
+        CHECK(ending.code == (ending.out.empty() ? kFindings : kDone));  // as grep
         for (const std::string& row : lines_of(ending.out)) found.emplace_back(Json::parse(row)["uid"], Json::parse(row)["match"]);
         return found;
     };
@@ -270,6 +270,16 @@ TEST_CASE("a line of a log finds the connection it is about") {
     CHECK_THAT(candidates("status=12 from 10.77.0.12", "rping_v4").at(0).second, Contains("but that error was not captured"));
     CHECK(candidates("10.1.2.3 status=12", "rping_v4").empty());
     CHECK_THAT(qpscope({"connections", "--match", "hello", sample("rping_v4")}).err, Contains("no address, queue pair or error"));
+    CHECK(qpscope({"connections", "--match", "hello", sample("rping_v4")}).code == kFindings);
+}
+
+TEST_CASE("a line about a rejected connection finds the attempt, a line of another reason does not") {
+    const Ending found = qpscope({"connections", "--match", "nvme nvme0: Connect rejected: status 8 (invalid service ID).",
+                                  sample("cm_reject_noport")});
+    CHECK(found.code == kDone);
+    CHECK_THAT(found.out, Contains("rejected by the passive side: Invalid service ID (8)"));
+    CHECK(qpscope({"connections", "--match", "nvme nvme0: Connect rejected: status 10 (stale connection).", sample("cm_reject_noport")}).code ==
+          kFindings);
 }
 
 TEST_CASE("a table without rows says so, and only a table") {

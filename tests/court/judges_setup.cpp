@@ -201,8 +201,8 @@ void read_depth_limited(Hearing& hearing) {
 
 void requests_unanswered(Hearing& hearing) {
     const auto said = hearing.must_say("^" + kNumber + " messages? from " + kHost + " to " + kHost + kQp +
-                                       " had no answer when the capture ended, " + kQuantity + " after the connection's last packet");
-    if (!said) return;
+                                       " had no answer when (the capture ended|[^ ]+ disconnected), " + kQuantity + " after (?:the connection's|its) last packet");
+    if (!said || (*said)[5] != "the capture ended") return;
     const auto way = named_way(hearing, (*said)[2]);
     if (!way) return;
     std::optional<std::uint32_t> answered;
@@ -213,7 +213,7 @@ void requests_unanswered(Hearing& hearing) {
     for (const Wire* request : way->requests)
         if (request->begins() && (!answered || psn_distance(*answered, request->psn) > 0)) open.insert(request->psn);
     hearing.equal("messages without answer", number((*said)[1]), open.size());
-    hearing.equal("after the last packet", (*said)[5],
+    hearing.equal("after the last packet", (*said)[6],
                   static_cast<double>(hearing.recording().records.back().time - way->all.back()->time));
 }
 

@@ -87,7 +87,7 @@ void operation_failed(Hearing& hearing) {
 
 void operation_unanswered(Hearing& hearing) {
     const auto said = hearing.must_say("^" + kHost + " never answered (.+?) from " + kHost + " \\(" + kUpperName + "\\), requested " +
-                                       kTimes + ", first " + kQuantity + " before the capture ended");
+                                       kTimes + ", first " + kQuantity + " before (the capture ended|[^ ]+ disconnected)");
     const auto upper = said ? upper_of((*said)[4]) : std::nullopt;
     if (!upper) return;
     const auto all = operations(hearing, *upper, (*said)[3], (*said)[1]);
@@ -97,7 +97,7 @@ void operation_unanswered(Hearing& hearing) {
     for (const Operation& one : all)
         if (!one.answered && one.code == proof->code) open.push_back(&one);
     hearing.equal("without answer", sum_of((*said)[5]), open.size());
-    if (open.empty()) return;
+    if (open.empty() || (*said)[7] != "the capture ended") return;
     const auto named = quantity_of((*said)[6]);
     const std::int64_t end = hearing.recording().records.back().time;
     hearing.expect(named && (named->has(static_cast<double>(end - open.front()->asked.time)) ||

@@ -118,6 +118,7 @@ void credits_exhausted(Stage& stage, unsigned variant) {
     for (std::uint32_t i = 8; i < 8 + credits; ++i) calls.call(i);
     stage.wait(kAMillisecond);
     for (std::uint32_t i = 8; i < 8 + credits; ++i) calls.reply(i);
+    calls.answered(8 + credits, 1);
 }
 
 void protocol_error(Stage& stage, unsigned variant) {

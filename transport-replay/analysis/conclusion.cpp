@@ -76,8 +76,7 @@ std::vector<Address> icrcs_not_judged(const Timeline& timeline) {
 // CM speaks of connections that never came to be.
 bool is_idea_only(const Connection& connection, const CmReport& cm) {
     if (connection.packets() != 0 || !connection.cm_attempt) return false;
-    const CmOutcome outcome = cm.attempts[*connection.cm_attempt].outcome;
-    return outcome != CmOutcome::established && outcome != CmOutcome::disconnected;
+    return !was_set_up(cm.attempts[*connection.cm_attempt].outcome);
 }
 
 // Who began late by less than clocks may be apart may have been in time.

@@ -255,7 +255,7 @@ CmOutcome outcome_of(const CmAttempt& attempt, Instant now) {
         case CmState::lap_sent: return CmOutcome::established;
         case CmState::rejected: return timeout_said ? CmOutcome::half_open : CmOutcome::rejected;
         case CmState::withdrawn: return timeout_said && !attempt.answered ? CmOutcome::no_answer : CmOutcome::rejected;
-        case CmState::dreq_sent:
+        case CmState::dreq_sent: return attempt.repeats_of(CmMessage::dreq) == 0 ? CmOutcome::disconnected : CmOutcome::disconnect_unanswered;
         case CmState::timewait: return CmOutcome::disconnected;
         case CmState::sidr_answered: break;
     }
@@ -264,8 +264,8 @@ CmOutcome outcome_of(const CmAttempt& attempt, Instant now) {
 }
 
 constexpr std::array<std::string_view, 7> kServiceNames{"RC", "UC", "RD", "XRC", "other", "UD", "iWARP"};
-constexpr std::array<std::string_view, 8> kOutcomeNames{"open",      "established",  "rejected", "no-answer",
-                                                        "half-open", "disconnected", "resolved", "unresolved"};
+constexpr std::array<std::string_view, 9> kOutcomeNames{"open",         "established", "rejected",   "no-answer",            "half-open",
+                                                        "disconnected", "resolved",    "unresolved", "disconnect-unanswered"};
 
 constexpr std::uint32_t bit_of(CmEvent event) { return 1U << std::to_underlying(event); }
 

@@ -25,13 +25,6 @@ constexpr double kLeastPossible = 2;             // bits: the connections' bytes
 constexpr double kSpreadPart = 0.5;              // of the possible bits; random ports of 8 connections lose a few percent
 constexpr std::uint8_t kDefaultClass = 0;        // best effort: switches give it no lossless queue
 
-// Who sends in the default class what the other end does not; nobody where neither or both do.
-Party party_of(const Connection& connection, unsigned a, unsigned b) {
-    if ((a == kDefaultClass) == (b == kDefaultClass)) return Party::undecided;
-    const End poor = a == kDefaultClass ? End::a : End::b;
-    return connection.way(poor).requests > connection.way(other(poor)).requests ? Party::requester : Party::responder;
-}
-
 using HostPair = std::pair<Address, Address>;
 HostPair hosts_of(const Connection& connection) { return std::minmax({connection.ends[0].address, connection.ends[1].address}); }
 
@@ -94,7 +87,8 @@ void dscp_differs(const Timeline& timeline, const Emit& emit) {
         if (!dscp && !pcp) continue;
         const unsigned a = dscp ? *dscp_a : *pcp_a;
         const unsigned b = dscp ? *dscp_b : *pcp_b;
-        emit({.party = party_of(connection, a, b),
+        // A device between them may have changed either: the packets do not tell whose setting differs.
+        emit({.party = Party::undecided,
               .connection = connection.uid,
               .packets = first_frames(connection),
               .summary = fmt::format("{} sends with {} {} and {} with {}: the two directions use different traffic classes.",

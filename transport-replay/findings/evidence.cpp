@@ -70,11 +70,26 @@ const CmAttempt* attempt_of(const Timeline& timeline, const Connection& connecti
     return &timeline.cm.attempts[*connection.cm_attempt];
 }
 
+namespace {
+
+bool is_active(const CmAttempt& attempt, const Endpoint& end) {
+    return end.address == attempt.active.address && (attempt.active.address != attempt.passive.address || end.qpn == attempt.active.qpn);
+}
+
+}  // namespace
+
+const CmRung* own_disconnect(const Timeline& timeline, const Connection& connection, End end) {
+    const CmAttempt* attempt = attempt_of(timeline, connection);
+    if (attempt == nullptr || attempt->service == CmService::iwarp) return nullptr;
+    const auto dreq = std::ranges::find(attempt->ladder, CmMessage::dreq, &CmRung::message);
+    const bool found = dreq != attempt->ladder.end() && dreq->from_active == is_active(*attempt, connection.end(end));
+    return found ? &*dreq : nullptr;
+}
+
 std::optional<std::uint32_t> agreed_depth(const Timeline& timeline, const Connection& connection, End requester) {
     const CmAttempt* attempt = attempt_of(timeline, connection);
     if (attempt == nullptr) return {};
-    const bool active = connection.end(requester).address == attempt->active.address &&
-                        (attempt->active.address != attempt->passive.address || connection.end(requester).qpn == attempt->active.qpn);
+    const bool active = is_active(*attempt, connection.end(requester));
     const CmSide& asks = active ? attempt->active : attempt->passive;
     const CmSide& answers = active ? attempt->passive : attempt->active;
     if (!asks.initiator_depth || !answers.responder_resources) return {};

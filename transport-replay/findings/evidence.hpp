@@ -45,6 +45,9 @@ struct Case : Episodes {
 // The attempt that set a connection up, where CM was captured.
 [[nodiscard]] const CmAttempt* attempt_of(const Timeline& timeline, const Connection& connection);
 
+// The first DREQ of that end; nullptr: it sent none, or only after the other end's.
+[[nodiscard]] const CmRung* own_disconnect(const Timeline& timeline, const Connection& connection, End end);
+
 // How many READs and ATOMICs an end may have outstanding, where CM says so: what it asked for, or less if the other
 // end has less room for them (12.7.29, 12.7.30).
 [[nodiscard]] std::optional<std::uint32_t> agreed_depth(const Timeline& timeline, const Connection& connection, End requester);

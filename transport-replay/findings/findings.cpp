@@ -143,7 +143,7 @@ constexpr std::array kFindings{
     FindingRow{"operation-slow", kWarning, kObserved, "Some operations took far longer than the median of their kind",
                draw::operation_slow},
     FindingRow{"keep-alive-late", kWarning, kObserved, "A keep-alive of an upper-layer protocol was late", draw::keep_alive_late},
-    FindingRow{"credits-exhausted", kNote, kObserved, "Requests waited for credits of their protocol", draw::credits_exhausted},
+    FindingRow{"credits-exhausted", kNote, kObserved, "Credits of an upper protocol were used up, exceeded or not granted", draw::credits_exhausted},
     FindingRow{"single-credit", kNote, kObserved, "One end granted a single credit at a time", draw::single_credit},
     FindingRow{"serialised-io", kNote, kObserved, "An application keeps only one operation in flight", draw::serialised_io},
     FindingRow{"port-errors-counted", kWarning, "IBA 16.1.3.5", "Error counters of a port increased", draw::port_errors_counted},

@@ -43,17 +43,27 @@ void iwarp_terminated(const Timeline& timeline, const Emit& emit) {
     each(timeline, [&](const Stream& place) {
         if (!place.iwarp.terminated) return;
         const Terminated& terminated = *place.iwarp.terminated;
-        constexpr std::uint8_t kLocalCatastrophic = 0, kMpa = 2, kCrc = 2;
-        const bool crc = terminated.layer == kMpa && terminated.code == kCrc;
-        const bool own = terminated.layer != kMpa && terminated.type == kLocalCatastrophic;
+        constexpr std::uint8_t kLocalCatastrophic = 0, kMpa = 2, kCrc = 2, kMpaLocal = 5;
+        const bool mpa = terminated.layer == kMpa;
+        const bool crc = mpa && terminated.code == kCrc;
+        const bool own = mpa ? terminated.code == kMpaLocal : terminated.type == kLocalCatastrophic;
+        // The set-up has no requests: there the active side (End::a) is the requester, and who sent the Terminate complains of the other.
+        const End blamed = own ? terminated.from : other(terminated.from);
+        const Party of_set_up = blamed == End::a ? Party::requester : Party::responder;
         emit({.party = crc   ? Party::fabric
+                       : mpa ? of_set_up
                        : own ? Party::responder
                              : Party::requester,
               .connection = place.connection.uid,
               .packets = {terminated.frame},
               .summary = fmt::format("{} terminated the connection with {} because of an error ({}).", place.from(terminated.from),
                                      place.to(terminated.from), terminate_text(terminated)),
-              .advice = own ? fmt::format("Check the log of {}, which failed locally.", place.from(terminated.from))
+              .advice = own   ? fmt::format("Check the log of {}, which failed locally.", place.from(terminated.from))
+                        : crc ? fmt::format("Look for a device between the hosts that changes payload, and for memory errors on {}.",
+                                            place.from(other(terminated.from)))
+                        : mpa ? fmt::format("Compare what the MPA request and reply say of IRD, ORD, markers and ready-to-receive message "
+                                            "(`qpscope cm`): {} did not send what {} expects.",
+                                            place.from(other(terminated.from)), place.from(terminated.from))
                             : fmt::format("Check what {} sent right before: memory keys, lengths and sequence numbers.",
                                           place.from(other(terminated.from)))});
     });

@@ -23,29 +23,39 @@ constexpr std::size_t kPrivateBytesShown = 16;
 constexpr std::uint16_t kNvmePort = 4420;  // NVMe over Fabrics (IANA)
 
 // Advice by reason of a REJ (12.6.7.2), for the reasons that users meet.
+enum class Addressee : std::uint8_t { rejecting, rejected };  // which side the advice is for
 struct ReasonAdvice {
     std::uint16_t reason;
     std::string_view advice;
+    Addressee to = Addressee::rejecting;
 };
-constexpr std::uint16_t kConsumerReject = 28;
+constexpr std::uint16_t kTimeout = 4, kConsumerReject = 28;
 constexpr std::array kReasonAdvice{
     ReasonAdvice{1, "Raise the limit of queue pairs, or find the process that leaks them (`rdma resource show`)."},
     ReasonAdvice{3, "Look for exhausted queue pairs or memory (`ulimit -l`), or a full backlog of rdma_listen (`rdma resource show`)."},
-    ReasonAdvice{4, "Find out why the other side did not answer in time: a slow application, or lost CM messages."},
+    ReasonAdvice{kTimeout, "Find out why it did not answer in time: a slow application, or lost CM messages.", Addressee::rejected},
     ReasonAdvice{6, "Restart both ends: one of them refers to a connection that the other no longer has."},
     ReasonAdvice{8, "Start the service, or correct address and port: `rdma resource show cm_id` lists the listeners."},
-    ReasonAdvice{9, "Request the transport that the service listens with: RC, UC and datagrams are different services."},
-    ReasonAdvice{10, "Wait for TIMEWAIT to end or connect with a new queue pair: a process that died left the old connection behind."},
-    ReasonAdvice{12, "Check that the GID belongs to the port that answered (GID index, ARP or neighbour cache)."},
-    ReasonAdvice{13, "Check that the LID belongs to the port that answered (subnet manager, path record cache)."},
-    ReasonAdvice{26, "Request a path MTU that the other port supports (`ibv_devinfo`)."},
-    ReasonAdvice{27, "Request fewer READs and ATOMICs at a time (initiator_depth), or raise responder_resources at the other end."},
+    ReasonAdvice{9, "Request the transport that the service listens with: RC, UC and datagrams are different services.", Addressee::rejected},
+    ReasonAdvice{10, "Connect with a new queue pair, or wait for TIMEWAIT to end: the other end still has a connection with this one.",
+                 Addressee::rejected},
+    ReasonAdvice{12, "Check that the GID belongs to the port that answered (GID index, ARP or neighbour cache).", Addressee::rejected},
+    ReasonAdvice{13, "Check that the LID belongs to the port that answered (subnet manager, path record cache).", Addressee::rejected},
+    ReasonAdvice{26, "Request a path MTU that the other port supports (`ibv_devinfo`).", Addressee::rejected},
+    ReasonAdvice{27, "Request fewer READs and ATOMICs at a time (initiator_depth), or raise responder_resources at the other end.", Addressee::rejected},
     ReasonAdvice{kConsumerReject, "Check the log of the application: it rejected the connection; its private data may say why."},
-    ReasonAdvice{29, "Raise rnr_retry_count to what the other end requires."},
+    ReasonAdvice{29, "Raise rnr_retry_count to what the other end requires.", Addressee::rejected},
 };
-std::string_view advice_of(std::uint16_t reason) {
+ReasonAdvice advice_of(std::uint16_t reason) {
     const auto row = std::ranges::find(kReasonAdvice, reason, &ReasonAdvice::reason);
-    return row == kReasonAdvice.end() ? "Check the kernel log and the log of the application for the reason." : row->advice;
+    return row == kReasonAdvice.end() ? ReasonAdvice{reason, "Check the kernel log and the log of the application for the reason."} : *row;
+}
+
+// Whose turn it is: the consumer's where it said no, of a timeout nobody's for sure, else the side that the advice is for.
+Party party_of(const CmRejection& rejection, Addressee to) {
+    if (rejection.reason == kConsumerReject) return Party::application;
+    if (rejection.reason == kTimeout) return Party::undecided;
+    return rejection.by_active == (to == Addressee::rejecting) ? Party::requester : Party::responder;
 }
 
 // Status of a REJ of NVMe over RDMA: bytes 2 and 3 of its private data (NVMe RDMA transport specification, 1.0).
@@ -81,6 +91,10 @@ std::uint32_t repeats_of(const CmAttempt& attempt) {
     for (const std::uint16_t repeats : attempt.repeats) all += repeats;
     return all;
 }
+// Without those of a DREQ that nobody answered, which is another finding and says nothing of the set-up.
+std::uint32_t answered_repeats_of(const CmAttempt& attempt) {
+    return repeats_of(attempt) - (attempt.outcome == CmOutcome::disconnect_unanswered ? attempt.repeats_of(CmMessage::dreq) : 0U);
+}
 
 // Attempts of the same kind between the same hosts are one finding: programs try again and again.
 using AttemptKey = std::tuple<Address, Address, std::uint64_t, std::uint32_t>;
@@ -88,6 +102,7 @@ struct AttemptGroup {
     const CmAttempt* first = nullptr;
     std::uint64_t count = 0;
     std::uint64_t repeats = 0;
+    std::uint64_t answered_repeats = 0;
     std::optional<dissect::Duration> slowest;
     std::vector<dissect::FrameIndex> packets;
     [[nodiscard]] std::string active() const { return text(first->active.address); }
@@ -105,6 +120,7 @@ std::map<AttemptKey, AttemptGroup> groups(const Timeline& timeline, Keep keep, D
         AttemptGroup& group = found[{attempt.active.address, attempt.passive.address, attempt.service_id.value_or(0), detail(attempt)}];
         if (group.count++ == 0) group.first = &attempt;
         group.repeats += repeats_of(attempt);
+        group.answered_repeats += answered_repeats_of(attempt);
         if (const auto took = attempt.setup_time(); took && (!group.slowest || *took > *group.slowest)) group.slowest = took;
         for (const CmRung& rung : attempt.ladder)
             if (group.packets.size() < kMaxEvidence) group.packets.push_back(rung.frame);
@@ -125,15 +141,15 @@ void cm_rejected(const Timeline& timeline, const Emit& emit) {
         const CmRejection& rejection = *group.first->rejection;
         const std::string by = rejection.by_active ? group.active() : group.passive();
         const std::string reason{reject_reason(rejection.reason)};
-        emit({.party = rejection.reason == kConsumerReject ? Party::application
-                       : rejection.by_active               ? Party::requester
-                                                           : Party::responder,
+        const ReasonAdvice advice = advice_of(rejection.reason);
+        const bool active_acts = rejection.by_active == (advice.to == Addressee::rejecting);
+        emit({.party = party_of(rejection, advice.to),
               .packets = group.packets,
               .count = group.count,
               .summary = fmt::format("{} rejected the connection {} to {}{}: reason {}{}{}.", by,
                                      rejection.by_active ? "that it requested" : fmt::format("requested by {}", group.active()), service_of(*group.first), group.times(),
                                      rejection.reason, reason.empty() ? "" : fmt::format(", {}", reason), private_data_of(*group.first)),
-              .advice = fmt::format("On {}: {}", by, advice_of(rejection.reason))});
+              .advice = fmt::format("On {}: {}", active_acts ? group.active() : group.passive(), advice.advice)});
     }
 }
 
@@ -196,15 +212,15 @@ void cm_unexpected_message(const Timeline& timeline, const Emit& emit) {
 
 void cm_retries(const Timeline& timeline, const Emit& emit) {
     const auto mine = [](const CmAttempt& attempt) {
-        return repeats_of(attempt) != 0 && attempt.outcome != CmOutcome::no_answer && attempt.outcome != CmOutcome::half_open;
+        return answered_repeats_of(attempt) != 0 && attempt.outcome != CmOutcome::no_answer && attempt.outcome != CmOutcome::half_open;
     };
     for (const auto& [key, group] : groups(timeline, mine, [](const CmAttempt&) { return 0U; })) {
         const bool slow = group.slowest && *group.slowest >= kSlowSetup;
         emit({.party = Party::undecided,
               .packets = group.packets,
-              .count = group.repeats,
+              .count = group.answered_repeats,
               .summary = fmt::format("{} and {} retransmitted {} in {}{}.", group.active(), group.passive(),
-                                     counted(group.repeats, "CM message"), counted(group.count, "attempt"),
+                                     counted(group.answered_repeats, "CM message"), counted(group.count, "attempt"),
                                      group.slowest ? fmt::format("; setup took up to {}", duration_text(*group.slowest)) : ""),
               .advice =
                   fmt::format("Look for lost UD packets of queue pair 1 between the two and for an application on {} that is slow to accept; "
@@ -231,8 +247,7 @@ void cm_unresolved(const Timeline& timeline, const Emit& emit) {
 
 void cm_disconnect_unanswered(const Timeline& timeline, const Emit& emit) {
     const auto mine = [](const CmAttempt& attempt) {
-        return attempt.outcome == CmOutcome::disconnected && attempt.state == CmState::dreq_sent &&
-               attempt.repeats_of(CmMessage::dreq) != 0;
+        return attempt.outcome == CmOutcome::disconnect_unanswered;
     };
     for (const auto& [key, group] : groups(timeline, mine, [](const CmAttempt&) { return 0U; }))
         emit({.party = Party::undecided,

@@ -144,8 +144,9 @@ void no_icrc_right(const CaptureQuality& quality, const Emit& emit) {
           .summary = fmt::format("The ICRC is not judged: it is wrong in {} of {}, and right in none: likely they were captured before the NIC "
                                  "added it, or changed afterwards.{}",
                                  grouped(quality.icrc_bad), counted(quality.rdma_packets, "RDMA packet"),
-                                 followed ? " They are analysed as if it was right." : ""),
-          .advice = "Capture at a mirror port and do not anonymise if ICRCs matter; `--icrc check` takes every wrong ICRC for corruption.",
+                                 followed ? " They are analysed as if it was right." : " They are left out of the analysis."),
+          .advice = followed ? "Capture at a mirror port and do not anonymise if ICRCs matter; `--icrc check` takes every wrong ICRC for corruption."
+                             : "Capture at a mirror port if ICRCs matter; `--icrc ignore` analyses these packets all the same.",
           .severity = Severity::note});
 }
 
@@ -242,13 +243,13 @@ FindingDraft undecided_copies(const Connection& connection, End end) {
     const Way& way = connection.way(end);
     const std::string sender = host(connection.end(end));
     const bool sent_once = way.incidents->doubled.identified == way.incidents->duplicated;
-    const std::uint64_t once = without_copies(way);
     return {.party = Party::undecided,
             .connection = connection.uid,
             .packets = way.incidents->frames(Oddity::duplicated),
             .count = way.incidents->duplicated,
-            .summary = fmt::format("{} of {} from {} to {} ({}) arrived twice: whether {} is undecided.", grouped(way.incidents->duplicated),
-                                   counted(once, "request packet"), sender, who(connection.end(other(end))), share(way.incidents->duplicated, once),
+            .summary = fmt::format("{} of {} from {} to {} ({}) are copies: whether {} is undecided.", grouped(way.incidents->duplicated),
+                                   counted(way.requests, "request packet"), sender, who(connection.end(other(end))),
+                                   share(way.incidents->duplicated, way.requests),
                                    sent_once ? "the network doubled them or a second tap recorded them"
                                              : fmt::format("the network or the capture doubled them or {} retransmitted them", sender)),
             .advice = fmt::format("Compare with duplicate_request of {} (`rdma statistic`): it counts what arrived there twice, not what was recorded "

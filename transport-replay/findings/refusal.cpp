@@ -127,6 +127,13 @@ std::string offers_advice(const RefusedAccess& offers, const std::string& from, 
     return {};
 }
 
+// As the advice: who offered memory that it does not serve, who asks for what was not offered; an R_Key that worked before tells neither.
+Party access_party(const Fatality& fatality, const RefusedAccess* offers) {
+    if (offers != nullptr) return offers->verdict == RefusedAccess::Verdict::inside ? Party::responder : Party::requester;
+    const bool worked = fatality.request && fatality.request->access && fatality.last_good && fatality.last_good->key == fatality.request->access->key;
+    return worked ? Party::undecided : Party::requester;
+}
+
 std::string invalid_advice(const Fatality& fatality, const std::string& to) {
     if (!fatality.request) return fmt::format("Check the error completion and the kernel log of {}.", to);
     const Message& request = *fatality.request;
@@ -143,13 +150,60 @@ std::string invalid_advice(const Fatality& fatality, const std::string& to) {
                        to);
 }
 
+// What the packets of a refused request prove of its sender.
+enum class Legality : std::uint8_t {
+    unknown,     // refused at its first packet: access flags and the path MTU of the responder are not on the wire
+    misaligned,  // an atomic
+    length,      // more payload than its DMA length says
+    taken,       // its first packet was taken, and with it operation, address, R_Key and path MTU; those behind it are as they must be
+};
+
+Legality legality(const Fatality& fatality) {
+    if (!fatality.request || !fatality.request->access) return Legality::unknown;
+    const Message& request = *fatality.request;
+    if (request.atomic && request.access->address % 8 != 0) return Legality::misaligned;
+    if (request.verb != dissect::Verb::write || !request.starts || request.missing != 0) return Legality::unknown;
+    if (request.bytes > request.access->length) return Legality::length;
+    if (request.ends && request.bytes < request.access->length) return Legality::unknown;  // or the capture does not have all of it
+    // An immediate needs a receive, which a responder may miss only at the last packet.
+    const bool behind_first = request.first.before(fatality.psn) && !request.has_immediate();
+    return behind_first ? Legality::taken : Legality::unknown;
+}
+
+// The first packet of a READ that was asked for again since the last request that was good.
+std::optional<dissect::FrameIndex> read_again_before(const Timeline& timeline, const Fatality& fatality) {
+    for (const Recovery& episode : timeline.recoveries) {
+        if (episode.connection != fatality.connection || episode.requester != fatality.requester) continue;
+        if (episode.verb != dissect::Verb::read_request || episode.resumed == dissect::FrameIndex{}) continue;
+        if (episode.resumed > fatality.last_good_frame && episode.resumed < fatality.frame) return episode.resumed;
+    }
+    return std::nullopt;
+}
+
+// What was refused although nothing of it is illegal.
+void say_taken(const Timeline& timeline, const Refused& one, FindingDraft& draft) {
+    const auto again = read_again_before(timeline, one.fatality);
+    draft.party = again ? Party::responder : Party::undecided;
+    draft.summary.pop_back();
+    draft.summary += fmt::format("; it had taken the first packet at PSN {}, so operation, R_Key, length and path MTU are right{}.",
+                                 one.fatality.request->first.value(),
+                                 again ? fmt::format(", and refused a later one behind a READ that was asked for again (frame {})",
+                                                     std::to_underlying(*again))
+                                       : "");
+    draft.advice = again ? fmt::format("Report it to the NIC vendor of {} with the packets listed here: a duplicate READ must not disturb the "
+                                       "request that is under way.",
+                                       one.responder())
+                         : fmt::format("Check the kernel log and the error counters of {}; the packets of {} are as they must be.", one.responder(),
+                                       one.from());
+}
+
 }  // namespace
 
 void remote_access_error(const Timeline& timeline, const Emit& emit) {
     const auto mine = [](const Fatality& fatality, const Connection&) { return fatality.nak_code == kRemoteAccess; };
     for (const Refused& one : refused(timeline, mine)) {
-        FindingDraft draft = one.draft(Party::requester);
         const RefusedAccess* offers = offers_of(timeline, one.fatality);
+        FindingDraft draft = one.draft(access_party(one.fatality, offers));
         draft.summary = fmt::format("{} refused {} from {} at PSN {} (remote access error){}.{}", one.to(), described(one.fatality), one.from(),
                                     one.fatality.psn.value(), beside_last_good(one.fatality), beside_offers(offers, one.responder()));
         draft.advice = offers != nullptr ? offers_advice(*offers, one.from(), one.responder()) : access_advice(one.fatality, one.responder());
@@ -163,11 +217,16 @@ void remote_invalid_request(const Timeline& timeline, const Emit& emit) {
     };
     for (const Refused& one : refused(timeline, mine)) {
         const bool send = one.fatality.request && one.fatality.request->verb == dissect::Verb::send;
-        FindingDraft draft = one.draft(send ? Party::application : Party::requester);
+        const Legality legal = legality(one.fatality);
+        const bool illegal = legal == Legality::misaligned || legal == Legality::length;
+        FindingDraft draft = one.draft(send ? Party::application : illegal ? Party::requester : Party::undecided);
         draft.summary = fmt::format("{} refused {} from {} at PSN {} (invalid request){}.", one.to(), described(one.fatality), one.from(),
                                     one.fatality.psn.value(),
                                     send ? ", most likely because the posted receive is too short" : beside_last_good(one.fatality));
         draft.advice = invalid_advice(one.fatality, one.responder());
+        if (legal == Legality::length)
+            draft.advice = fmt::format("Check {}: it sent {} of payload for this request.", one.from(), length(one.fatality.request->bytes));
+        if (legal == Legality::taken) say_taken(timeline, one, draft);
         emit(std::move(draft));
     }
 }
@@ -249,19 +308,46 @@ void read_depth_limited(const Timeline& timeline, const Emit& emit) {
         }
 }
 
+namespace {
+
+// A host disconnects when its timeout is over: what it had asked long before was not answered for all that.
+void emit_given_up(const Timeline& timeline, const Connection& connection, End end, const Emit& emit) {
+    const Way& way = connection.way(end);
+    const CmRung* release = own_disconnect(timeline, connection, end);
+    if (release == nullptr || way.incidents->abandoned == 0 || release->time - way.last_time < kPatience) return;
+    emit({.party = Party::undecided,
+          .connection = connection.uid,
+          .packets = {way.last_frame, release->frame},
+          .count = way.incidents->abandoned,
+          .summary = fmt::format("{} from {} to {} had no answer when {} disconnected, {} after its last packet.",
+                                 counted(way.incidents->abandoned, "message"), host(connection.end(end)), who(connection.end(other(end))),
+                                 host(connection.end(end)), duration_text(release->time - way.last_time)),
+          .advice = fmt::format("Look in the log of {} for the timeout that made it disconnect, and on {} for what kept the answers; the tap may "
+                                "also have missed them.",
+                                host(connection.end(end)), host(connection.end(other(end))))});
+}
+
+}  // namespace
+
 void requests_unanswered(const Timeline& timeline, const Emit& emit) {
     if (!timeline.last) return;
     std::vector<ConnectionId> over;  // whose requesters gave up: that is another finding
     for (const Recovery& record : timeline.recoveries)
         if (record.end == RecoveryEnd::gave_up) over.push_back(record.connection);
     std::ranges::sort(over);
+    const auto gave_up = [&](const Connection& connection) { return std::ranges::binary_search(over, connection.uid); };
     for (const Connection& connection : timeline.connections)
         for (const End end : {End::a, End::b}) {
             const Way& way = connection.way(end);
             if (connection.way(other(end)).incidents->unread_answers != 0) continue;  // they may be among those
-            if (way.open == 0 || !connection.reliable() || connection.one_way() || connection.released || connection.failed) continue;
+            if (!connection.reliable() || connection.one_way() || connection.failed || gave_up(connection)) continue;
+            if (connection.released) {
+                emit_given_up(timeline, connection, end, emit);
+                continue;
+            }
+            if (way.open == 0) continue;
             const dissect::Duration silent = *timeline.last - connection.last_time();
-            if (silent < kPatience || std::ranges::binary_search(over, connection.uid)) continue;
+            if (silent < kPatience) continue;
             emit({.party = Party::undecided,
                   .connection = connection.uid,
                   .packets = {way.last_frame},

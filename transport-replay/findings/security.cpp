@@ -273,7 +273,7 @@ struct Request {
         const bool over = attempt->outcome == CmOutcome::rejected || attempt->outcome == CmOutcome::no_answer || attempt->outcome == CmOutcome::half_open;
         return over && is_answered(*attempt);
     }
-    [[nodiscard]] bool succeeded() const { return attempt->outcome == CmOutcome::established || attempt->outcome == CmOutcome::disconnected; }
+    [[nodiscard]] bool succeeded() const { return was_set_up(attempt->outcome); }
 };
 
 // The second in which most began that failed: from one to behind the last.

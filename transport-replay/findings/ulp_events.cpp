@@ -5,6 +5,7 @@
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/words.hpp>
 #include <transport-replay/tracking/retransmission_causes.hpp>
+#include <transport-replay/ulp/credit_wait.hpp>
 
 #include <algorithm>
 #include <map>
@@ -139,17 +140,56 @@ void keep_alive_late(const Timeline& timeline, const Emit& emit) {
     }
 }
 
+namespace {
+
+struct Credits {
+    const EventSummary& summary;
+    const Sides& sides;
+    [[nodiscard]] std::string protocol() const { return std::string(protocol_name(summary.first->protocol)); }
+    [[nodiscard]] std::string granted() const {
+        return summary.most == 0 ? std::string("credits") : fmt::format("{}", counted(summary.most, "credit"));
+    }
+    [[nodiscard]] std::string_view clause() const { return summary.first->protocol == UlpProtocol::rpc_rdma ? " (RFC 8166 3.3.1)" : ""; }
+};
+
+FindingDraft waited_for_credits(const Credits& credits) {
+    FindingDraft draft = draft_of(credits.summary, Party::responder);
+    draft.summary = fmt::format("{} used up the {} that {} grants for {} {}; the next request followed only when one was granted again.",
+                                credits.sides.active, credits.granted(), credits.sides.passive, credits.protocol(),
+                                times(credits.summary.count));
+    draft.advice = fmt::format("Let {} grant more credits (receive buffers, slot table entries) if requests of {} are too slow.",
+                               credits.sides.passive, credits.sides.active);
+    return draft;
+}
+
+// Answers that the capture lacks would have given credits back.
+FindingDraft more_than_granted(const Credits& credits, bool lacking) {
+    FindingDraft draft = draft_of(credits.summary, lacking ? Party::undecided : Party::requester);
+    draft.summary = fmt::format("{} had more requests of {} outstanding than the {} that {} granted{}.", credits.sides.active,
+                                credits.protocol(), credits.granted(), credits.sides.passive,
+                                lacking ? "; the capture lacks packets, and perhaps answers" : "");
+    draft.advice = fmt::format("Update the client of {}: it must not exceed its grant{}, since {} has receives for no more.",
+                               credits.sides.active, credits.clause(), credits.sides.passive);
+    return draft;
+}
+
+FindingDraft no_credits(const Credits& credits) {
+    FindingDraft draft = draft_of(credits.summary, Party::responder);
+    draft.summary = fmt::format("{} granted {} no credits for {} {}: no request may follow{}.", credits.sides.passive,
+                                credits.sides.active, credits.protocol(), times(credits.summary.count), credits.clause());
+    draft.advice = fmt::format("Update the server of {}, or see why it has no receive buffers left.", credits.sides.passive);
+    return draft;
+}
+
+}  // namespace
+
 void credits_exhausted(const Timeline& timeline, const Emit& emit) {
+    const bool lacking = recorder_lost_packets(timeline);
     for (const EventSummary& summary : summaries(timeline, UlpEventKind::credits_exhausted)) {
         const Sides sides = sides_of(timeline, *summary.first);
-        const std::string& waited = summary.first->by_active ? sides.active : sides.passive;
-        const std::string& grants = summary.first->by_active ? sides.passive : sides.active;
-        FindingDraft draft = draft_of(summary, Party::responder);
-        draft.summary = fmt::format("{} used up the {} that {} grants for {} {}; further requests had to wait.", waited,
-                                    counted(summary.most, "credit"), grants, protocol_name(summary.first->protocol), times(summary.count));
-        draft.advice =
-            fmt::format("Let {} grant more credits (receive buffers, slot table entries) if requests of {} are too slow.", grants, waited);
-        emit(std::move(draft));
+        const Credits credits{summary, sides};
+        if (summary.first->words == kMoreThanGranted) emit(more_than_granted(credits, lacking));
+        else emit(summary.first->words == kNoCredits ? no_credits(credits) : waited_for_credits(credits));
     }
 }
 

@@ -187,6 +187,7 @@ void operation_unanswered(const Timeline& timeline, const Emit& emit) {
         const UlpOperation* first = nullptr;
         std::uint64_t count = 0;
         std::vector<dissect::FrameIndex> frames;
+        const CmRung* release = nullptr;  // of who asked; nullptr: it waited until the end
     };
     std::map<std::tuple<ConnectionId, UlpProtocol, OperationCode>, Waiting> found;
     for (const UlpOperation& operation : timeline.ulp.unanswered) {
@@ -201,9 +202,14 @@ void operation_unanswered(const Timeline& timeline, const Emit& emit) {
         const auto same = [&](const OperationSum& sum) { return sum.protocol == operation.protocol && sum.code == operation.code; };
         const auto sum = std::ranges::find_if(timeline.ulp.sums, same);
         const bool waits = (sum == timeline.ulp.sums.end() || sum->latency.count == 0) && conversation->last_answered > operation.asked;
-        if (!forgotten && (waits || connection->released || *timeline.last - operation.asked < kLongestWait)) continue;
+        // A host disconnects when its timeout is over, which excuses nobody.
+        const CmRung* release = connection->released ? own_disconnect(timeline, *connection, operation.requester) : nullptr;
+        const bool released = connection->released && release == nullptr;
+        const Instant until = release == nullptr ? *timeline.last : release->time;
+        if (!forgotten && (waits || released || until - operation.asked < kLongestWait)) continue;
         Waiting& waiting = found[{operation.connection, operation.protocol, operation.code}];
         if (waiting.first == nullptr) waiting.first = &operation;
+        waiting.release = release;
         ++waiting.count;
         if (waiting.frames.size() < kMaxEvidence) waiting.frames.push_back(operation.asked_frame);
     }
@@ -215,10 +221,11 @@ void operation_unanswered(const Timeline& timeline, const Emit& emit) {
               .connection = waiting.first->connection,
               .packets = waiting.frames,
               .count = waiting.count,
-              .summary = fmt::format("{} never answered {} from {} ({}), requested {}, first {} before the capture ended{}.", sides.passive,
+              .summary = fmt::format("{} never answered {} from {} ({}), requested {}, first {} before {}{}.", sides.passive,
                                      clean(quoted_operation(waiting.first->protocol, waiting.first->code)), sides.active,
                                      protocol_name(waiting.first->protocol), times(waiting.count),
-                                     duration_text(*timeline.last - waiting.first->asked),
+                                     duration_text((waiting.release == nullptr ? *timeline.last : waiting.release->time) - waiting.first->asked),
+                                     waiting.release == nullptr ? "the capture ended" : fmt::format("{} disconnected", sides.active),
                                      sure    ? ""
                                      : lacks ? "; the capture lacks packets, and perhaps the answer"
                                              : "; other answers were recorded before their requests, and perhaps this one was"),

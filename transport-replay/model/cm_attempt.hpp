@@ -74,11 +74,15 @@ enum class CmOutcome : std::uint8_t {
     rejected,      // see CmAttempt::rejection
     no_answer,     // a REQ or SIDR_REQ without REP or REJ within its timeout, or given up by REJ "Timeout"
     half_open,     // a REP that neither an RTU nor data followed
-    disconnected,  // established and released; state says whether the DREQ was answered
+    disconnected,  // established and released
     resolved,      // SIDR: QPN and Q_Key known
     unresolved,    // SIDR: answered with another status
+    disconnect_unanswered,  // established; its DREQ was repeated and not answered
 };
 [[nodiscard]] std::string_view name(CmOutcome outcome);  // "half-open"
+[[nodiscard]] constexpr bool was_set_up(CmOutcome outcome) {
+    return outcome == CmOutcome::established || outcome == CmOutcome::disconnected || outcome == CmOutcome::disconnect_unanswered;
+}
 
 struct CmAttempt {
     std::uint32_t uid = 0;  // counts attempts in the order of their first message

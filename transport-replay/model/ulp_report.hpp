@@ -103,7 +103,7 @@ enum class UlpEventKind : std::uint8_t {
     login_failed,     // the connection came about, the session did not
     keep_alive_late,  // number: how many milliseconds were without a keep-alive
     error_message,    // one side says that something is wrong, outside of any operation
-    credits_exhausted,  // somebody waited for credits; number: how many were granted
+    credits_exhausted,  // ulp/credit_wait.hpp has the words; number: how many were granted
     terminated,       // the session or the stream was ended because of an error
 };
 inline constexpr std::array<std::string_view, 6> kUlpEventNames{"refused",       "login_failed",    "keep_alive_late",

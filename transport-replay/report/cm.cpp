@@ -117,7 +117,7 @@ std::string service_text(const CmAttempt& attempt) {
 std::string setup_text(const CmAttempt& attempt) {
     const auto setup = attempt.setup_time();
     if (!setup) return {};
-    const bool is_set_up = attempt.outcome == CmOutcome::established || attempt.outcome == CmOutcome::disconnected;
+    const bool is_set_up = was_set_up(attempt.outcome);
     return fmt::format("{} {}", is_set_up ? "set up in" : "answered after", duration_text(*setup));
 }
 

@@ -281,7 +281,8 @@ Understood IserMachine::message(const UlpMessage& message, UlpSession& session) 
 void IserMachine::finished(const CmReport& cm, UlpSession& session) {
     if (!attempt_ || !login_) return;
     const auto attempt = std::ranges::find(cm.attempts, *attempt_, &CmAttempt::uid);
-    if (attempt == cm.attempts.end() || attempt->outcome != CmOutcome::disconnected) return;
+    if (attempt == cm.attempts.end() || (attempt->outcome != CmOutcome::disconnected && attempt->outcome != CmOutcome::disconnect_unanswered))
+        return;
     const auto release = std::ranges::find(attempt->ladder, CmMessage::dreq, &CmRung::message);
     UlpMessage message;
     message.connection = session.conversation().connection;

@@ -4,6 +4,7 @@
 #include <transport-replay/ulp/rpc_protocol.hpp>
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -226,10 +227,20 @@ void RpcMachine::ask(UlpOperation operation, const UlpMessage& message, const Rp
         const bool keep = read ? segment.position == 0 : piece->list == ChunkList::reply;
         session.operations().expect(message.from, head.xid, {segment.offset, Rkey{segment.handle}, segment.length}, session.shares(), keep);
     }
+    if (session.from_active(message)) spend(message, session);
+}
+
+// What a call of the client costs: a credit (RFC 8166 3.3.1). Each statement once.
+void RpcMachine::spend(const UlpMessage& message, UlpSession& session) {
     const std::uint32_t outstanding = session.operations().outstanding(message.from);
-    if (credits_reported_ || credits_ == 0 || outstanding < credits_ || !session.from_active(message)) return;
-    credits_reported_ = true;
-    session.event(UlpEventKind::credits_exhausted, message, "as many calls are outstanding as the server granted credits", credits_);
+    const auto say = [&](bool& said, std::string_view words) {
+        if (!std::exchange(said, true)) session.event(UlpEventKind::credits_exhausted, message, words, credits_);
+    };
+    if (wait_.waited(message.begun)) say(said_waited_, kWaitedForCredits);
+    if (credits_ == 0) return;
+    if (outstanding == credits_) wait_.used_last();
+    // Never more than any answer granted: a lower grant may cross calls that an earlier one allowed.
+    if (outstanding > most_granted_) say(said_exceeded_, kMoreThanGranted);
 }
 
 Understood RpcMachine::call(const UlpMessage& message, const RpcRdmaHead& head, std::size_t rpc, UlpSession& session) {
@@ -303,8 +314,16 @@ Understood RpcMachine::error(const UlpMessage& message, const RpcRdmaHead& head,
 }
 
 void RpcMachine::granted(const UlpMessage& message, std::uint32_t credits, UlpSession& session) {
-    if (session.from_active(message) || credits == 0) return;
+    if (session.from_active(message)) return;
+    if (credits == 0) {
+        if (!std::exchange(said_none_, true)) session.event(UlpEventKind::credits_exhausted, message, kNoCredits, 0);
+        return;
+    }
+    // What was outstanding before the first answer seen may be what an earlier one allowed.
+    const std::uint32_t outstanding = session.operations().outstanding(other(message.from));
+    most_granted_ = std::max({most_granted_, credits, credits_ == 0 ? outstanding : 0U});
     credits_ = credits;
+    wait_.granted(message.time);
     session.credits(credits);
 }
 

@@ -7,6 +7,7 @@
 
 #include <dissect/ulp/nfs.hpp>
 #include <dissect/ulp/rpc_message.hpp>
+#include <transport-replay/ulp/credit_wait.hpp>
 #include <transport-replay/ulp/ulp_session.hpp>
 
 namespace qps::transport {
@@ -26,11 +27,16 @@ private:
     [[nodiscard]] Understood long_answer(const UlpMessage& message, const dissect::RpcRdmaHead& head, UlpSession& session);
     [[nodiscard]] Understood error(const UlpMessage& message, const dissect::RpcRdmaHead& head, UlpSession& session);
     void granted(const UlpMessage& message, std::uint32_t credits, UlpSession& session);
+    void spend(const UlpMessage& message, UlpSession& session);
     void ask(UlpOperation operation, const UlpMessage& message, const dissect::RpcRdmaHead& head, UlpSession& session);
     void learn(dissect::Bytes rpc, const dissect::RpcHead& head, UlpSession& session);
 
     std::uint32_t credits_ = 0;  // granted last by the passive side; 0: not known
-    bool credits_reported_ = false;
+    std::uint32_t most_granted_ = 0;
+    CreditWait wait_;
+    bool said_waited_ = false;
+    bool said_exceeded_ = false;
+    bool said_none_ = false;
     bool knows_version_ = false;
     bool knows_machine_ = false;
 };

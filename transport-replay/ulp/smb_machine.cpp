@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -93,13 +94,17 @@ Understood SmbMachine::negotiation(const UlpMessage& message, SmbDirectType type
 void SmbMachine::spend_and_grant(const UlpMessage& message, std::uint16_t granted, UlpSession& session) {
     Side& sender = sides_[static_cast<std::size_t>(message.from)];
     Side& peer = sides_[static_cast<std::size_t>(other(message.from))];
+    const bool from_client = session.from_active(message);
+    const auto say = [&](bool& said, std::string_view words) {
+        if (!std::exchange(said, true)) session.event(UlpEventKind::credits_exhausted, message, words, 0);
+    };
+    if (from_client && wait_.waited(message.begun)) say(said_waited_, kWaitedForCredits);
     if (sender.credits) --*sender.credits;
-    if (sender.credits && *sender.credits <= 0 && session.from_active(message) && !credits_reported_) {
-        credits_reported_ = true;
-        session.event(UlpEventKind::credits_exhausted, message, "the client has sent as many messages as the server granted credits", 0);
-    }
+    if (from_client && sender.credits == 0) wait_.used_last();
+    if (from_client && sender.credits && *sender.credits < 0) say(said_exceeded_, kMoreThanGranted);
     if (!peer.credits || granted == 0) return;
     *peer.credits += granted;
+    if (!from_client) wait_.granted(message.time);
     if (!session.from_active(message)) session.credits(static_cast<std::uint32_t>(std::clamp<std::int64_t>(*peer.credits, 0, UINT16_MAX)));
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <dissect/ulp/smb_message.hpp>
+#include <transport-replay/ulp/credit_wait.hpp>
 #include <transport-replay/ulp/ulp_session.hpp>
 
 #include <map>
@@ -43,7 +44,9 @@ private:
     std::array<Side, 2> sides_;
     std::map<std::uint64_t, std::string> files_;  // that are open
     std::string previous_;                        // of the command before in the same chain
-    bool credits_reported_ = false;
+    CreditWait wait_;  // of the client
+    bool said_waited_ = false;
+    bool said_exceeded_ = false;
 };
 
 }  // namespace qps::transport

@@ -4,6 +4,7 @@
 #include <transport-replay/ulp/srp_protocol.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace qps::transport {
 
@@ -118,17 +119,19 @@ std::uint64_t expect_memory(UlpSession& session, const UlpMessage& message, std:
 
 }  // namespace
 
-void SrpMachine::grant(std::uint32_t delta) {
-    if (left_) left_ = std::min(*left_ + delta, kMostLeft);
+void SrpMachine::grant(std::uint32_t delta, Instant time) {
+    if (!left_ || delta == 0) return;
+    left_ = std::min(*left_ + delta, kMostLeft);
+    wait_.granted(time);
 }
 
 // The initiator keeps one for task management: the sender of the last one had nothing left to send commands with.
 void SrpMachine::use(const UlpMessage& message, UlpSession& session) {
     if (!left_) return;
+    if (wait_.waited(message.begun) && !std::exchange(reported_, true))
+        session.event(UlpEventKind::credits_exhausted, message, kWaitedForCredits, session.conversation().most_credits.value_or(0));
     if (*left_ > 0) --*left_;
-    if (*left_ > 0 || reported_) return;
-    reported_ = true;
-    session.event(UlpEventKind::credits_exhausted, message, "the request limit is reached", session.conversation().most_credits.value_or(0));
+    if (*left_ == 0) wait_.used_last();
 }
 
 void SrpMachine::connected(const CmAttempt& attempt, UlpSession& session) {
@@ -178,7 +181,7 @@ Understood SrpMachine::response(const UlpMessage& message, UlpSession& session) 
     const std::uint64_t response_length = read(unit, named(kResponseFields, "rdma.srp.rsp.response_len"));
     const std::uint64_t sense_length = read(unit, named(kResponseFields, "rdma.srp.rsp.sense_len"));
     if (kResponseLength + response_length + sense_length > message.length) return {};
-    grant(static_cast<std::uint32_t>(read(unit, kDelta)));
+    grant(static_cast<std::uint32_t>(read(unit, kDelta)), message.time);
     const End requester = other(message.from);
     const UlpOperation* operation = session.operations().find(requester, tag_of(unit));
     if (operation == nullptr) return seen();
@@ -226,7 +229,7 @@ Understood SrpMachine::message(const UlpMessage& message, UlpSession& session) {
         case kCommand: return command(message, session);
         case kTaskManagement: return task_management(message, session);
         case kResponse: return message.length < kResponseLength ? Understood{} : response(message, session);
-        case kCreditRequest: grant(static_cast<std::uint32_t>(read(unit, kDelta))); return seen();
+        case kCreditRequest: grant(static_cast<std::uint32_t>(read(unit, kDelta)), message.time); return seen();
         case kInitiatorLogout: {
             UlpOperation operation;
             operation.requester = message.from;
@@ -243,7 +246,7 @@ Understood SrpMachine::message(const UlpMessage& message, UlpSession& session) {
         }
         case kEventRequest: {
             if (message.length < kEventLength) return {};
-            grant(static_cast<std::uint32_t>(read(unit, kDelta)));
+            grant(static_cast<std::uint32_t>(read(unit, kDelta)), message.time);
             const auto sense = dissect::scsi::sense_of(slice(unit, kEventLength));
             session.event(UlpEventKind::error_message, message, "event: " + scsi::word(dissect::scsi::kSenseCodes, sense.code), sense.code);
             return seen();

@@ -5,6 +5,7 @@
 // number that saturates; nothing else is kept but open operations and facts.
 #pragma once
 
+#include <transport-replay/ulp/credit_wait.hpp>
 #include <transport-replay/ulp/ulp_session.hpp>
 
 namespace qps::transport {
@@ -18,8 +19,9 @@ private:
     // Requests that the initiator may have outstanding more, once the login said how many; and whether that was told of.
     std::optional<std::int64_t> left_;
     bool reported_ = false;
+    CreditWait wait_;
 
-    void grant(std::uint32_t delta);
+    void grant(std::uint32_t delta, dissect::Instant time);
     void use(const UlpMessage& message, UlpSession& session);
     Understood command(const UlpMessage& message, UlpSession& session);
     Understood response(const UlpMessage& message, UlpSession& session);

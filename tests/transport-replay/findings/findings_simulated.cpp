@@ -81,7 +81,7 @@ std::vector<Case> cases() {
         {"icrc-wrong", Party::fabric, tapped_at_b(with(plain(), FaultKind::corruption, 50)),
          changed(plain(), [](S s) { s.tap.snap_length = 100; })},
         {"remote-access-error", Party::requester, mistaken(Mistake::wrong_key), mistaken(Mistake::too_long, WorkKind::send)},
-        {"remote-access-error", Party::requester, mistaken(Mistake::beyond_region, WorkKind::read), plain(WorkKind::read)},
+        {"remote-access-error", Party::undecided, mistaken(Mistake::beyond_region, WorkKind::read), plain(WorkKind::read)},
         {"remote-invalid-request", Party::application, mistaken(Mistake::too_long, WorkKind::send), mistaken(Mistake::no_right)},
         {"remote-invalid-request", Party::requester, mistaken(Mistake::misaligned, WorkKind::fetch_add), plain(WorkKind::fetch_add)},
         {"read-depth-limited", Party::requester, deep, plain(WorkKind::read, 20)},

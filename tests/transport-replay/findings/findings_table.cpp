@@ -248,7 +248,7 @@ const std::array kProofs{
     Proof{"icrc-wrong", kWarning, Party::fabric, [](T t) { a(t).incidents.made().corrupt = a(t).incidents.made().corrupt_again = t.quality.icrc_bad = 3; },
           [](T t) { t.quality.icrc_not_checkable = 3; }},
 
-    Proof{"remote-access-error", kError, Party::requester, [](T t) { add_fatality(t, 2); }, [](T t) { add_fatality(t, 1); }},
+    Proof{"remote-access-error", kError, Party::undecided, [](T t) { add_fatality(t, 2); }, [](T t) { add_fatality(t, 1); }},
     Proof{"remote-invalid-request", kError, Party::application, [](T t) { add_fatality(t, 1, Verb::send); },
           [](T t) { add_fatality(t, 1, Verb::read_request).reads_outstanding = 9; }},
     Proof{"remote-operational-error", kError, Party::responder, [](T t) { add_fatality(t, 3); }, [](T t) { add_fatality(t, 4); }},
@@ -288,7 +288,7 @@ const std::array kProofs{
     Proof{"pkey-mismatch", kWarning, Party::application, [](T t) { only(a(t).pkeys, Pkey{0x7fff}), only(b(t).pkeys, Pkey{0x7fff}); },
           [](T t) { only(a(t).pkeys, Pkey{0x7fff}); }},
 
-    Proof{"dscp-differs", kWarning, Party::responder, [](T t) { only(b(t).dscps, std::uint8_t{0}); },
+    Proof{"dscp-differs", kWarning, Party::undecided, [](T t) { only(b(t).dscps, std::uint8_t{0}); },
           [](T t) { only(a(t).dscps, std::uint8_t{0}), only(b(t).dscps, std::uint8_t{0}); }},
     Proof{"dscp-changes", kNote, Party::undecided, [](T t) { a(t).dscps.add(0); }, [](T t) { a(t).dscps.add(26); }},
     Proof{"dscp-differs-between-connections", kWarning, Party::application,
@@ -383,7 +383,7 @@ const std::array kProofs{
     Proof{"cm-unresolved", kError, Party::responder, [](T t) { cm(t).outcome = CmOutcome::unresolved, cm(t).sidr_status = 1; },
           [](T t) { cm(t).outcome = CmOutcome::resolved, cm(t).sidr_status = 0; }},
     Proof{"cm-disconnect-unanswered", kNote, Party::undecided,
-          [](T t) { cm(t).outcome = CmOutcome::disconnected, cm(t).state = CmState::dreq_sent, cm(t).repeats[5] = 1; },
+          [](T t) { cm(t).outcome = CmOutcome::disconnect_unanswered, cm(t).state = CmState::dreq_sent, cm(t).repeats[5] = 1; },
           [](T t) { cm(t).outcome = CmOutcome::disconnected, cm(t).state = CmState::dreq_sent; }},
     Proof{"multicast-join-failed", kWarning, Party::responder, [](T t) { t.cm.joins.emplace_back().status = 0x0700; },
           [](T t) { t.cm.joins.emplace_back().status = 0; }},

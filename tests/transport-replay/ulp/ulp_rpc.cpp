@@ -159,18 +159,56 @@ TEST_CASE("callbacks are asked by the server") {
     CHECK(dialogue.report.conversations[0].active == End::a);
 }
 
-TEST_CASE("credits that are used up are told once, and the least and most that were granted") {
+namespace {
+
+// An answer to a call that grants so many credits.
+std::vector<std::byte> answer_granting(std::uint32_t xid, std::uint32_t credits) {
+    qps::tests::MessageWriter granting = calls::inline_message(xid, credits);
+    return granting.add(calls::accepted(xid).bytes()).words({0, 0}).bytes();
+}
+
+}  // namespace
+
+TEST_CASE("more calls than credits are told once, and the least and most that were granted") {
     UlpDialogue dialogue;
-    dialogue.say(End::a, calls::lookup3_call(1));
-    qps::tests::MessageWriter granting = calls::inline_message(1, 2);
-    dialogue.say(End::b, granting.add(calls::accepted(1).bytes()).words({0, 0}).bytes());
+    dialogue.say(End::a, calls::lookup3_call(1)).say(End::b, answer_granting(1, 2));
     for (std::uint32_t xid = 2; xid < 6; ++xid) dialogue.say(End::a, calls::lookup3_call(xid));
     dialogue.finish();
     REQUIRE(dialogue.report.events.size() == 1);
     CHECK(dialogue.report.events[0].kind == UlpEventKind::credits_exhausted);
+    CHECK(dialogue.report.events[0].words == kMoreThanGranted);
     CHECK(dialogue.report.events[0].number == 2);
     CHECK(dialogue.report.conversations[0].least_credits == 2);
     CHECK(dialogue.report.conversations[0].unanswered == 4);
+}
+
+TEST_CASE("a client waited for credits where its next call came right behind the answer that gave one back") {
+    const auto events_of = [](bool another) {
+        UlpDialogue dialogue;
+        dialogue.say(End::a, calls::lookup3_call(1)).say(End::b, answer_granting(1, 2));
+        dialogue.say(End::a, calls::lookup3_call(2)).say(End::a, calls::lookup3_call(3)).say(End::b, answer_granting(2, 2));
+        if (another) dialogue.say(End::a, calls::lookup3_call(4));
+        dialogue.finish();
+        return dialogue.report.events;
+    };
+    REQUIRE(events_of(true).size() == 1);
+    CHECK(events_of(true)[0].words == kWaitedForCredits);
+    CHECK(events_of(false).empty());  // both used, and nothing more to ask
+}
+
+TEST_CASE("a lower grant does not accuse calls that an earlier one allowed, and no grant at all is told") {
+    UlpDialogue dialogue;
+    dialogue.say(End::a, calls::lookup3_call(1)).say(End::b, answer_granting(1, 4));
+    for (std::uint32_t xid = 2; xid < 5; ++xid) dialogue.say(End::a, calls::lookup3_call(xid));
+    dialogue.say(End::b, answer_granting(2, 1)).say(End::a, calls::lookup3_call(5));
+    dialogue.finish();
+    CHECK(dialogue.report.events.empty());
+
+    UlpDialogue none;
+    none.say(End::a, calls::lookup3_call(1)).say(End::b, answer_granting(1, 4)).say(End::a, calls::lookup3_call(2)).say(End::b, answer_granting(2, 0));
+    none.finish();
+    REQUIRE(none.report.events.size() == 1);
+    CHECK(none.report.events[0].words == kNoCredits);
 }
 
 TEST_CASE("private data of RFC 8797 says that a connection is for RPC over RDMA") {

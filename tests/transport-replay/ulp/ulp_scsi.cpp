@@ -253,6 +253,8 @@ TEST_CASE("an SRP login is known by its private data, in both forms, and grants 
         dialogue.send(End::b, srp_response(1, 0));
         dialogue.send(End::a, srp_command(2, read_10(8, 8), {}, {}));
         dialogue.send(End::a, srp_command(3, read_10(8, 8), {}, {}));
+        dialogue.send(End::b, srp_response(2, 0));
+        dialogue.send(End::a, srp_command(4, read_10(8, 8), {}, {}));
         const UlpReport report = dialogue.finish();
         REQUIRE(report.conversations.size() == 1);
         const UlpConversation& conversation = report.conversations[0];
@@ -260,7 +262,7 @@ TEST_CASE("an SRP login is known by its private data, in both forms, and grants 
         CHECK(conversation.fact("initiator_port") == "00000000000000010000000000000002");
         CHECK(conversation.fact("target_port") == "00000000000000030000000000000004");
         CHECK(conversation.least_credits == 2);
-        REQUIRE(dialogue.operations.size() == 4);
+        REQUIRE(dialogue.operations.size() == 5);
         CHECK(name_of(dialogue.operations[0]) == "Login");
         CHECK(dialogue.operations[0].outcome == OperationOutcome::done);
         CHECK(dialogue.operations[0].answered - dialogue.operations[0].asked == Duration{4000});

@@ -163,11 +163,12 @@ TEST_CASE("a failed log-in and credits that are used up are events") {
     dialogue.say(End::b, frames::data(frames::response({.command = 1, .status = 0xc0000016, .id = 1}, 9, 7)));
     dialogue.say(End::a, frames::data(frames::header({.command = 1, .id = 2}).little(25, 2).zeros(22).bytes()));
     dialogue.say(End::b, frames::data(frames::response({.command = 1, .status = 0xc000006d, .id = 2}, 9, 7)));
+    dialogue.say(End::a, frames::data(frames::header({.command = 1, .id = 3}).little(25, 2).zeros(22).bytes()));
     dialogue.finish();
     REQUIRE(dialogue.report.events.size() == 2);
-    CHECK(dialogue.report.events[0].kind == UlpEventKind::credits_exhausted);
-    CHECK(dialogue.report.events[1].kind == UlpEventKind::login_failed);
-    CHECK(dialogue.report.events[1].words == "STATUS_LOGON_FAILURE");
+    CHECK(dialogue.report.events[0].kind == UlpEventKind::login_failed);
+    CHECK(dialogue.report.events[0].words == "STATUS_LOGON_FAILURE");
+    CHECK(dialogue.report.events[1].kind == UlpEventKind::credits_exhausted);
     CHECK(dialogue.report.conversations.at(0).failed == 1);
 }
 

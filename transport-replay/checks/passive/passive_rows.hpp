@@ -25,7 +25,7 @@ inline constexpr std::array kPassiveRows{
     PassiveRow{"TRC-01", "packets", "show that the capture is not whole", "leave open whether the capture is whole"},
     PassiveRow{"TRC-02", "packets", "are truncated", "are truncated: their ICRC and payload cannot be checked"},
     PassiveRow{"TRC-03", "connections", "are older than the capture", "are older than the capture: their PSNs and MSNs are learned from the first packets"},
-    PassiveRow{"FMT-01", "packets", "have a wrong ICRC, as all of that kind from their sender", "have a wrong ICRC, although others of that kind from their sender do not: corrupted on the way, or wrong now and then"},
+    PassiveRow{"FMT-01", "packets", "have a wrong ICRC, as all of that kind from their sender", "have a wrong ICRC: corrupted on the way, or computed wrongly; others of that kind from their sender are right, or too few were captured"},
     PassiveRow{"FMT-02", "padded packets", "have a pad count that does not fill the last word, or a pad that is not 0", ""},
     PassiveRow{"FMT-06", "packets", "have Resv6, Resv7 or TVer other than 0", ""},
     PassiveRow{"FMT-08", "RC packets", "have MigReq 0", "have MigReq 0 while alternate paths are loaded"},
