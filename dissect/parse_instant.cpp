@@ -65,8 +65,8 @@ std::optional<std::int64_t> zone(Reader& in) {
     if (!behind && !in.letter("+")) return std::nullopt;
     const auto hours = in.digits(2, 14);
     if (!hours) return std::nullopt;
-    static_cast<void>(in.letter(":"));
-    const auto minutes = in.done() ? std::optional<std::int64_t>(0) : in.digits(2, 59);
+    const bool more = in.letter(":") || !in.done();
+    const auto minutes = more ? in.digits(2, 59) : std::optional<std::int64_t>(0);
     if (!minutes) return std::nullopt;
     return (behind ? -1 : 1) * (*hours * 60 + *minutes) * 60 * kSecond;
 }

@@ -51,7 +51,7 @@ std::string fitted_help(std::string_view help, std::size_t width) {
     while (!help.empty()) {
         const std::size_t end = std::min(help.find('\n'), help.size());
         const std::string_view line = help.substr(0, end);
-        if (line.starts_with("Examples:")) examples = true;
+        if (line.ends_with(':') && !line.starts_with(' ')) examples = line == "Examples:";
         const bool command = examples && line.starts_with("  ");
         if (command) append_example(out, line, width);
         else if (line.size() <= width) out += line;

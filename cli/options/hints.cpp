@@ -37,7 +37,7 @@ struct OfTshark {
 };
 constexpr std::array kOfTshark{
     OfTshark{"-T", "tshark's -T fields is packets -f tsv -e FIELD here, -T json is -f json"},
-    OfTshark{"-t", "tshark's -t ad is packets -f tsv -e frame.time here"},
+    OfTshark{"-t", "tshark's -t ad is packets -e frame.time -e line here"},
     OfTshark{"-V", "tshark's -V is the command show here"},
     OfTshark{"-x", "tshark's -x is the command show here"},
     OfTshark{"-z", "tshark's -z is a command here: findings (expert), connections (conv), timeline (io,stat), operations (srt)"},
