@@ -31,6 +31,7 @@ constexpr std::array kCommands{
             "List connections; --performance tells which are slow, --match those that a log line is about",
             "  qpscope connections trace.pcap\n"
             "  qpscope connections --performance --sort p99 trace.pcap    # the slowest first\n"
+            "  qpscope connections --by-host trace.pcap                   # who sent how much to whom\n"
             "  qpscope connections --match 'Got completion from peer 10.1.2.3<34543> with status=12 vendor err 129' trace.pcap",
             {.captures = true, .analysis = true, .log_line = true, .sandbox = true},
             run_connections},
@@ -51,7 +52,8 @@ constexpr std::array kCommands{
             run_operations},
     Command{"timeline", kAnalyse,
             "Count per interval: bytes, retransmissions, NAKs, CE, CNPs, pauses",
-            "  qpscope timeline trace.pcap\n  qpscope timeline --interval 100us -f csv -C 3 trace.pcap > rate.csv",
+            "  qpscope timeline trace.pcap\n  qpscope timeline --interval 100us -f csv -C 3 trace.pcap > rate.csv\n"
+            "  qpscope timeline -e 'udp.srcport == 49152' -e 'ip.dsfield.ecn == 3' trace.pcap    # a column for each filter",
             {.captures = true, .analysis = true, .interval = true, .sandbox = true},
             run_timeline},
     Command{"cm", kAnalyse,
@@ -106,6 +108,7 @@ constexpr std::array kCommands{
             "Print packets, one line each, or write them to a capture",
             "  qpscope packets trace.pcap\n"
             "  qpscope packets -Y 'infiniband.aeth.syndrome.opcode == NAK' trace.pcap\n"
+            "  qpscope packets --since '2026-11-21 01:14:08' --until '2026-11-21 01:14:09' trace.pcap\n"
             "  qpscope packets -f tsv -e frame.number -e infiniband.bth.psn trace.pcap > psn.tsv\n"
             "  qpscope packets -i eth0 --capture-filter 'udp port 4791'\n"
             "  qpscope packets -Y 'rdma.retransmission or rdma.psn_missing' trace.pcap\n"
@@ -116,7 +119,7 @@ constexpr std::array kCommands{
             run_packets},
     Command{"show", kLookAt,
             "Print the field tree and bytes of selected packets",
-            "  qpscope show -n 17 trace.pcap\n  qpscope show -n 3-5 -f json trace.pcap\n  qpscope show -Y 'rdma.icrc.status == bad' trace.pcap",
+            "  qpscope show 17 trace.pcap\n  qpscope show -n 3-5 -f json trace.pcap\n  qpscope show -Y 'rdma.icrc.status == bad' trace.pcap",
         {.captures = true, .frames = true, .sandbox = true},
         run_show},
     Command{"follow", kLookAt,

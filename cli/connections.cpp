@@ -12,8 +12,11 @@
 #include <transport-replay/report/cm.hpp>
 #include <transport-replay/report/connection_times.hpp>
 #include <transport-replay/report/connections.hpp>
+#include <transport-replay/report/figures.hpp>
+#include <transport-replay/series/host_matrix.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <functional>
 
@@ -123,6 +126,40 @@ void show_all(const Options& options, const transport::Timeline& timeline, const
     if (timeline.connections.empty()) report_none(options, "connections");
 }
 
+// What connections of two hosts have together, each direction by itself.
+struct HostRow {
+    const series::HostMatrix& matrix;
+    const series::HostPair& pair;
+};
+
+using HostColumn = TableColumn<HostRow>;
+constexpr std::array kHostColumns{
+    HostColumn{"from", "from", Side::left, [](const HostRow& row) { return text_cell(text(row.matrix.hosts()[row.pair.from])); }},
+    HostColumn{"to", "to", Side::left, [](const HostRow& row) { return text_cell(text(row.matrix.hosts()[row.pair.to])); }},
+    HostColumn{"connections", "connections", Side::right, [](const HostRow& row) { return number(row.pair.connections); }},
+    HostColumn{"bytes", "bytes", Side::right, [](const HostRow& row) { return number(row.pair.bytes); }},
+    HostColumn{"lost_packets", "lost", Side::right, [](const HostRow& row) { return number(row.pair.lost); }},
+    HostColumn{"stalled_ns", "stalled", Side::right, [](const HostRow& row) { return number(row.pair.stalled); },
+               [](const HostRow& row) { return row.pair.stalled == dissect::Duration{} ? std::string() : duration_text(row.pair.stalled); }},
+    HostColumn{"latency_p99_ns", "p99", Side::right,
+               [](const HostRow& row) { return row.pair.p99 == dissect::Duration{} ? Cell{} : number(row.pair.p99); },
+               [](const HostRow& row) { return row.pair.p99 == dissect::Duration{} ? std::string() : duration_text(row.pair.p99); }},
+};
+
+// The busiest first.
+void show_hosts(const Options& options, const transport::Timeline& timeline, const ConnectionTimes& times, Output& output) {
+    const series::HostMatrix matrix(timeline, times);
+    std::vector<const series::HostPair*> pairs;
+    for (const series::HostPair& pair : matrix.pairs()) pairs.push_back(&pair);
+    std::ranges::stable_sort(pairs, std::greater{}, &series::HostPair::bytes);
+    const std::span<const HostColumn> columns(kHostColumns);
+    Sheet sheet(options, output, "host_pairs", columns);
+    for (const series::HostPair* pair : pairs) sheet.add(columns, HostRow{matrix, *pair});
+    sheet.end();
+    if (pairs.empty()) report_none(options, "connections");
+    if (matrix.left_out() != 0 && !options.quiet) say("qpscope: {} left out: those with fewest bytes\n", counted(matrix.left_out(), "host"));
+}
+
 }  // namespace
 
 ExitCode run_connections(const Options& options) {
@@ -139,7 +176,9 @@ ExitCode run_connections(const Options& options) {
                                       {.message = message, .again = [&] { times = ConnectionTimes(options.memory); }});
     say_unknown_latencies(options, times);
     bool matched = true;
-    if (analyzed.any) {
+    if (analyzed.any && options.by_host) {
+        show_hosts(options, analyzed.timeline, times, output);
+    } else if (analyzed.any) {
         Sheet sheet(options, output, "connections", shown_columns(options));
         if (options.log_line.empty()) show_all(options, analyzed.timeline, times, sheet);
         else matched = show_candidates(options, analyzed.timeline, times, read_log_line(options.log_line), sheet, output) != 0;

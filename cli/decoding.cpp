@@ -26,9 +26,18 @@ Jobs jobs_for(const Options& options) {
     return {std::clamp(std::thread::hardware_concurrency(), 1U, kEnough)};
 }
 
+std::string with_times(const Options& options, const std::string& filter) {
+    std::string text;
+    for (const std::string* condition : {&options.since, &options.until})
+        if (!condition->empty()) text += fmt::format("{}{}", text.empty() ? "" : " && ", *condition);
+    if (text.empty()) return filter;
+    return filter.empty() ? text : fmt::format("{} && ({})", text, filter);
+}
+
 std::optional<Filter> compile_filter(const Options& options, FilterSets sets) {
     const auto text = transport::without_sets(options.filter);
     auto filter = text ? Filter::compile(*text) : std::unexpected(text.error());
+    if (filter) filter = Filter::compile(with_times(options, *text));
     if (!filter) {
         say("qpscope: invalid display filter:\n{}\n", explain(options.filter, filter.error()));
     } else if (sets == FilterSets::refused && transport::names_sets(options.filter)) {

@@ -24,6 +24,9 @@ namespace qps::cli {
 // with_fields: it also knows the fields of messages (with_whole_capture()).
 enum class FilterSets { refused, taken, with_fields };
 
+// `filter`, and what --since and --until of the options demand.
+[[nodiscard]] std::string with_times(const Options& options, const std::string& filter);
+
 // The display filter of the options; prints what is wrong with it and returns nothing where it does not compile. Sets in it still
 // match every packet.
 [[nodiscard]] std::optional<dissect::Filter> compile_filter(const Options& options, FilterSets sets = FilterSets::refused);

@@ -8,6 +8,7 @@
 #include <dissect/json_writer.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cstdio>
 #include <vector>
@@ -55,7 +56,7 @@ FieldRow row_of(const NameEntry& entry) {
         std::vector<std::string_view> names;
         for (const FieldPlace& place : entry.fields)
             if (std::ranges::find(names, place.field->name) == names.end()) names.push_back(place.field->name);
-        meaning = fmt::format("Any of {}", fmt::join(names, ", "));
+        meaning = fmt::format("{} {}", names.size() == 1 ? "The same as" : "Any of", fmt::join(names, ", "));
     } else if (!field.unit.empty()) {
         meaning += fmt::format(", in {}", field.unit);
     }
@@ -69,9 +70,41 @@ FieldRow row_of(const NameEntry& entry) {
             fmt::format("{}", fmt::join(values, " "))};
 }
 
-bool contains(std::string_view text, std::string_view part) {
+// What people call a thing, and how its fields are called.
+struct Synonym {
+    std::string_view said;
+    std::string_view field;
+};
+constexpr std::array kSynonyms{
+    Synonym{"rkey", "r_key"},       Synonym{"rkey", "remote key"}, Synonym{"rkey", "rma.key"},          Synonym{"lkey", "l_key"},
+    Synonym{"qkey", "q_key"},       Synonym{"pkey", "p_key"},      Synonym{"qpn", "qp"},                Synonym{"qp", "queue pair"},
+    Synonym{"qpn", "queue pair"},   Synonym{"dqpn", "destqp"},     Synonym{"sqpn", "srcqp"},            Synonym{"roce", "rdma.encapsulation"},
+    Synonym{"roce", "infiniband.bth"}, Synonym{"rocev2", "rdma.encapsulation"}, Synonym{"nak", "syndrome"}, Synonym{"rnr", "syndrome"},
+    Synonym{"credits", "credit_count"}, Synonym{"pfc", "cbfc"},    Synonym{"ecn", "dsfield.ecn"},       Synonym{"dscp", "dsfield.dscp"},
+    Synonym{"retransmit", "retransmission"}, Synonym{"resent", "retransmission"}, Synonym{"time", "frame.time"},
+    Synonym{"imm", "immediate"},    Synonym{"length", "len"},            Synonym{"checksum", "crc"},
+};
+
+// Where a part of a name or of a sentence begins or ends: "psn" is in "bth.psn" and "startingpsn", "roce" not in "procedure".
+bool has_part(std::string_view text, std::string_view part) {
+    if (part.empty()) return true;
     const auto same = [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); };
-    return std::ranges::search(text, part, same).begin() != text.end() || part.empty();
+    const auto within = [&](std::size_t at) { return at < text.size() && std::isalnum(static_cast<unsigned char>(text[at])) != 0; };
+    for (std::size_t from = 0; from < text.size();) {
+        const auto found = std::ranges::search(text.substr(from), part, same);
+        if (found.empty()) return false;
+        const std::size_t at = static_cast<std::size_t>(found.begin() - text.begin());
+        if (at == 0 || !within(at - 1) || !within(at + part.size())) return true;
+        from = at + 1;
+    }
+    return false;
+}
+
+bool matches(const FieldRow& row, std::string_view pattern) {
+    const auto has = [&](std::string_view part) { return has_part(row.name, part) || has_part(row.meaning, part); };
+    if (has(pattern)) return true;
+    const auto said = [&](const Synonym& each) { return each.said.size() == pattern.size() && has_part(each.said, pattern); };
+    return std::ranges::any_of(kSynonyms, [&](const Synonym& each) { return said(each) && has(each.field); });
 }
 
 void append_field(std::string& out, const FieldRow& row) {
@@ -110,7 +143,7 @@ void append(std::string& out, OutputFormat format, const FieldRow& row, std::siz
 ExitCode run_fields(const Options& options) {
     std::vector<FieldRow> rows;
     for (const NameEntry& entry : all_names())
-        if (FieldRow row = row_of(entry); contains(row.name, options.pattern) || contains(row.meaning, options.pattern))
+        if (FieldRow row = row_of(entry); matches(row, options.pattern))
             rows.push_back(std::move(row));
     Output output(options);
     if (!output.ok()) return finish(output);

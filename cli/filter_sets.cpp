@@ -1,5 +1,6 @@
 // Analyses the files for the sets that a display filter names.
 #include <cli/analyzing.hpp>
+#include <cli/decoding.hpp>
 #include <cli/decoding_as.hpp>
 #include <cli/filter_sets.hpp>
 #include <cli/message.hpp>
@@ -37,6 +38,8 @@ Analyzed read_rows(const Options& options, const Output& output, Rows& rows) {
     };
     Options whole = options;
     whole.filter.clear();
+    whole.since.clear();
+    whole.until.clear();
     whole.connections.clear();
     whole.count = 0;
     whole.quiet = true;  // what is wrong with the files is said when they are read again
@@ -66,7 +69,7 @@ std::expected<WholeCapture, ExitCode> with_whole_capture(const Options& options,
     const Analyzed analyzed = read_rows(options, output, rows);
     if (rows.cut && !options.quiet)
         say("qpscope: messages are known of the first {} packets: more would not fit in half of the memory (--memory)\n", rows.index->packets.size());
-    auto compiled = dissect::Filter::compile(with_frames(options.filter, *rows.index, analyzed.timeline));
+    auto compiled = dissect::Filter::compile(with_times(options, with_frames(options.filter, *rows.index, analyzed.timeline)));
     if (compiled) return WholeCapture{std::move(*compiled), fields ? messages_of(*rows.index) : Annotator::More{}};
     say("qpscope: invalid display filter: {}\n", compiled.error().message);
     return std::unexpected(ExitCode::usage);

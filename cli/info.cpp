@@ -2,6 +2,7 @@
 #include <cli/command.hpp>
 #include <cli/decoding.hpp>
 #include <cli/decoding_as.hpp>
+#include <cli/file_digest.hpp>
 #include <dissect/census.hpp>
 #include <dissect/render_value.hpp>
 #include <transport-replay/report/census.hpp>
@@ -9,10 +10,12 @@
 #include <transport-replay/report/figures.hpp>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <numeric>
 #include <optional>
 #include <set>
+#include <span>
 #include <vector>
 
 #include <fmt/format.h>
@@ -48,14 +51,55 @@ void add_counts(Document& document, std::string_view name, const NamedCounts& co
     document.close();
 }
 
+// The resolution of timestamps as people say it: "1 us", "1 ns"; of others as a power.
+std::string resolution_text(std::uint8_t resolution) {
+    constexpr std::uint8_t kBinary = 0x80;
+    constexpr std::array<std::string_view, 10> kDecimal{"1 s",   "100 ms", "10 ms",  "1 ms",  "100 us", "10 us",
+                                                        "1 us", "100 ns", "10 ns", "1 ns"};
+    if (resolution < kDecimal.size()) return std::string(kDecimal[resolution]);
+    return fmt::format("{}^-{} s", (resolution & kBinary) != 0 ? 2 : 10, resolution & ~kBinary);
+}
+
+std::span<const Interface> interfaces_of(const Input& input) {
+    constexpr std::size_t kListed = 64;  // a file may describe any number
+    const auto all = input.interfaces();
+    return all.first(std::min(all.size(), kListed));
+}
+
+// Mean over the time from the earliest packet to the latest; 0 where there is none.
+double mean_per_second(const Census& census, std::uint64_t count) {
+    return census.time && census.time->first < census.time->last ? per_second(count, duration_of(census)) : 0;
+}
+
+constexpr std::uint64_t kBitsPerByte = 8;
+constexpr std::uint64_t kHashedUnasked = std::uint64_t{64} << 20U;  // bytes; a tenth of a second. Larger files are counted faster than hashed
+std::uint64_t rounded(double number) { return static_cast<std::uint64_t>(number + 0.5); }
+
+void add_interfaces(Document& document, const Input& input) {
+    document.open_list("interfaces");
+    for (const Interface& each : interfaces_of(input)) {
+        document.open();
+        document.add("name", each.name);
+        document.add("link_type", name(each.link));
+        if (each.speed != BitsPerSecond{}) document.add("bits_per_second", std::to_underlying(each.speed));
+        document.add("snap_bytes", static_cast<std::uint64_t>(each.snap_length));
+        document.add("resolution", resolution_text(each.resolution));
+        document.close();
+    }
+    document.close_list();
+}
+
 // An object, the whole of it.
-void add_input(Document& document, const Input& input, const Census& census) {
+void add_input(Document& document, const Input& input, const Census& census, const std::string& digest) {
     document.open();
     document.add("schema", kSchema);
     document.add("file", input.name());
     document.add("format", input.file() != nullptr ? name(input.file()->format()) : "live");
     if (input.file() != nullptr) document.add("compression", name(input.file()->compression()));
     document.add("link_type", link_names(input));
+    if (const auto size = input.size()) document.add("file_bytes", *size);
+    if (!digest.empty()) document.add("sha256", digest);
+    if (input.file() != nullptr) add_interfaces(document, input);
     document.add("packets", census.packets);
     document.add("bytes", census.bytes);
     document.add("captured_bytes", census.captured_bytes);
@@ -65,6 +109,11 @@ void add_input(Document& document, const Input& input, const Census& census) {
         document.add("last_time_ns", census.time->last);
         document.add("duration_ns", std::to_underlying(duration_of(census)));
         document.add("backwards_timestamps", census.backwards);
+        document.add("in_order", census.backwards == 0);
+        if (const double packets = mean_per_second(census, census.packets); packets > 0) {
+            document.add("mean_packets_per_second", rounded(packets));
+            document.add("mean_bits_per_second", rounded(mean_per_second(census, census.bytes * kBitsPerByte)));
+        }
     }
     if (census.without_time != 0) document.add("packets_without_time", census.without_time);
     if (const std::uint64_t skipped = skipped_blocks(input); skipped != 0) document.add("skipped_blocks", skipped);
@@ -113,8 +162,29 @@ void append_times(std::string& out, const Census& census) {
     if (!census.time) return;
     const auto length = static_cast<double>(std::to_underlying(duration_of(census))) / kNanosecondsPerSecond;
     append_row(out, "time", fmt::format("{}, {}", utc(census.time->first), human_time(length)));
-    if (census.backwards != 0)
-        append_row(out, "", fmt::format("{} older than the one before", transport::counted(census.backwards, "packet")));
+    if (census.packets - census.without_time > 1)
+        append_row(out, "", fmt::format("to {}, {}", utc(census.time->last),
+                                        census.backwards == 0 ? "in order"
+                                                              : counted(census.backwards, "packet") + " older than the one before"));
+    if (const double packets = mean_per_second(census, census.packets); packets > 0)
+        append_row(out, "rate", fmt::format("{}, {} packets/s on average", rate_text(mean_per_second(census, census.bytes * kBitsPerByte)),
+                                            packets < 10 ? fmt::format("{:.1f}", packets) : grouped(rounded(packets))));
+}
+
+// What recorded, if the file has more of it than the format has: a name, a limit of length, several of them.
+void append_interfaces(std::string& out, const Input& input) {
+    if (input.file() == nullptr) return;
+    std::string_view label = interfaces_of(input).size() == 1 ? "interface" : "interfaces";
+    for (const Interface& each : interfaces_of(input)) {
+        std::string text = each.name.empty() ? std::string(name(each.link)) : fmt::format("{}, {}", printable(each.name), name(each.link));
+        if (each.speed != BitsPerSecond{}) text += fmt::format(", {}", rate_text(static_cast<double>(std::to_underlying(each.speed))));
+        text += fmt::format(", times to {}", resolution_text(each.resolution));
+        if (each.snap_length != 0) text += fmt::format(", at most {} bytes of a packet", grouped(each.snap_length));
+        append_row(out, label, text);
+        label = "";
+    }
+    const std::size_t listed = interfaces_of(input).size();
+    if (const std::size_t all = input.interfaces().size(); all > listed) append_row(out, "", fmt::format("and {} more", grouped(all - listed)));
 }
 
 // Opcodes of one kind, with their share of all there are.
@@ -129,9 +199,12 @@ void append_opcodes(std::string& out, const NamedCounts& counts, std::uint64_t a
     }
 }
 
-void append_table(std::string& out, const Input& input, const Census& census) {
+// `unasked`: the file is large, and nobody asked for its digest.
+void append_table(std::string& out, const Input& input, const Census& census, const std::string& digest, bool unasked) {
     out += printable(input.name()) + "\n";
     append_row(out, "format", format_text(input));
+    append_row(out, "SHA-256", unasked ? "of a large file with --hash" : digest);
+    append_interfaces(out, input);
     append_row(out, "packets",
                fmt::format("{}, {} bytes on the wire{}", grouped(census.packets), grouped(census.bytes),
                            census.cut == 0 ? "" : fmt::format("; {} truncated by the capture", grouped(census.cut))));
@@ -192,13 +265,16 @@ public:
         document_.open_list("captures");
     }
 
-    void add(const Input& input, const Census& census) {
+    // Whether the digest of a file is shown.
+    [[nodiscard]] bool has_digests() const { return !brief_ || format_ != OutputFormat::table; }
+
+    void add(const Input& input, const Census& census, const std::string& digest, bool unasked) {
         if (format_ == OutputFormat::table) {
             if (brief_ && !headed_) append_brief_heading(text_);
             headed_ = true;
-            brief_ ? append_brief(text_, input, census) : append_table(text_, input, census);
+            brief_ ? append_brief(text_, input, census) : append_table(text_, input, census, digest, unasked);
         } else {
-            add_input(document_, input, census);
+            add_input(document_, input, census, digest);
             if (!has_rows(format_) && !in_one()) text_ += '\n';
         }
         write_out();
@@ -246,6 +322,9 @@ ExitCode run_info(const Options& options) {
     bool opened = false;
     const ExitCode code = for_each_input(options, [&](Input& input, Progress& progress) {
         opened = true;
+        std::future<std::string> digest;
+        const bool small = input.size().value_or(0) <= kHashedUnasked;
+        if (input.file() != nullptr && (options.hash || (small && reports.has_digests()))) digest = sha256_of(options, input.name());
         const Jobs jobs = options.count != 0 ? Jobs{1} : jobs_for(options, input);  // a limit is exact in one thread
         std::vector<Census> parts(jobs.slots());
         Census census;
@@ -259,8 +338,9 @@ ExitCode run_info(const Options& options) {
             return !full({});
         };
         decode_all(input, progress, jobs, {*filter, {}, begin, each, consume, annotator ? &*annotator : nullptr});
+        const std::string hash = digest.valid() ? digest.get() : "";
         progress.clear();
-        reports.add(input, census);
+        reports.add(input, census, hash, !small && !options.hash);
         return output.ok() ? ExitCode::done : ExitCode::output_failed;
     });
     reports.end();

@@ -32,6 +32,8 @@ struct Options {
     std::string interface;             // live capture, instead of files
     std::string capture_filter;        // BPF, for libpcap
     std::string filter;                // display filter
+    std::string since;                 // a condition of packets, for a display filter; empty: all
+    std::string until;                 // likewise
     std::vector<std::string> columns;  // -e
     std::vector<std::string> frames;   // -n: 3, 5-8
     std::string pattern;               // `fields PATTERN`
@@ -53,6 +55,7 @@ struct Options {
     bool sandbox = false;      // the command only reads
     bool no_sandbox = false;   // and shall keep its system calls
     bool long_report = false;  // info: of each of several captures
+    bool hash = false;         // info: the SHA-256 of files of any size
     bool no_bytes = false;     // show: without the hex dump
     bool messages = false;     // show: with the message of each packet, which takes a second reading
 
@@ -62,6 +65,7 @@ struct Options {
     std::string log_line;                                           // connections: candidates for what it complains of
     std::string sort;                                               // connections: by the values of that column, the largest first
     bool performance = false;                                       // connections: latencies, goodput, stalls and congestion in the table
+    bool by_host = false;                                           // connections: summed up by pairs of hosts
     std::optional<dissect::Duration> interval;                      // timeline; nothing: chosen by the length of the capture
     std::optional<std::uint32_t> followed;                          // follow: the connection
     Whose whose = Whose::both;                                      // follow

@@ -50,6 +50,7 @@ Analyzed analyze_with_checks(const Options& options, const dissect::Filter& filt
 std::string settings_of(const Options& options) {
     std::string text = fmt::format("--icrc {}", static_cast<int>(options.icrc));
     if (!options.filter.empty()) text += fmt::format(" --filter '{}'", options.filter);
+    if (const std::string times = with_times(options, {}); !times.empty()) text += fmt::format(" --since/--until '{}'", times);
     if (!options.capture_filter.empty()) text += fmt::format(" --capture-filter '{}'", options.capture_filter);
     if (options.count != 0) text += fmt::format(" --count {}", options.count);
     if (options.link_speed != dissect::BitsPerSecond{}) text += fmt::format(" --link-speed {}", std::to_underlying(options.link_speed));

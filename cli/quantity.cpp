@@ -1,5 +1,6 @@
 #include <cli/quantity.hpp>
 #include <dissect/bytes.hpp>
+#include <dissect/parse_instant.hpp>
 #include <dissect/parse_value.hpp>
 
 #include <algorithm>
@@ -47,6 +48,24 @@ std::expected<dissect::Duration, std::string> read_time(const std::string& text,
     if (!time || *time <= dissect::Duration{} || *time > kLongest)
         return std::unexpected(fmt::format("invalid {} '{}': expected a time up to a day with ns, us, ms or s, such as 10ms", what, text));
     return *time;
+}
+
+std::expected<std::string, std::string> read_time_bound(const std::string& text, std::string_view comparison, std::string_view option) {
+    const auto condition = [&](std::string_view field, std::int64_t nanoseconds) {
+        constexpr std::int64_t kSecond = dissect::kNanosecondsPerSecond;
+        return fmt::format("frame.{} {} {}.{:09}", field, comparison, nanoseconds / kSecond, nanoseconds % kSecond);
+    };
+    if (const auto time = dissect::parse_instant(text)) return condition("time_epoch", std::to_underlying(*time));
+    if (const auto duration = dissect::parse_duration(text); duration && text.ends_with('s'))
+        return condition("time_relative", std::to_underlying(*duration));
+    constexpr double kLast = 9e9;  // seconds since 1970 that an Instant holds
+    if (const auto epoch = dissect::parse_real(text); epoch && epoch->second.empty() && epoch->first >= 1e8 && epoch->first < kLast) {
+        const std::size_t point = std::min(text.find('.'), text.size());
+        if (text.size() - point <= 10) return fmt::format("frame.time_epoch {} {}", comparison, text);
+    }
+    return std::unexpected(fmt::format("invalid {} '{}': expected a time of day with its date such as '2026-11-21 01:14:08' (UTC), seconds since "
+                                       "1970, or a time since the first packet such as 90s",
+                                       option, text));
 }
 
 std::expected<std::pair<std::string, dissect::Duration>, std::string> read_offset(const std::string& text) {

@@ -19,6 +19,10 @@ namespace qps::cli {
 // "100us", "1ms", "2s": a time of at least a nanosecond and at most a day. `what` names it in the sentence: "interval".
 [[nodiscard]] std::expected<dissect::Duration, std::string> read_time(const std::string& text, std::string_view what = "time");
 
+// A time of --since or --until as a condition of packets, for a display filter: "2026-11-21 01:14:08.5" (UTC, or with an offset),
+// "1795223648.5" (seconds since 1970), "90s" (since the first packet). `comparison`: ">=" or "<". `option` names it in the sentence.
+[[nodiscard]] std::expected<std::string, std::string> read_time_bound(const std::string& text, std::string_view comparison, std::string_view option);
+
 // "b.pcap=-1.5ms", "b.pcap=+2": a file and what is added to its times, in seconds where there is no unit.
 [[nodiscard]] std::expected<std::pair<std::string, dissect::Duration>, std::string> read_offset(const std::string& text);
 

@@ -54,10 +54,15 @@ std::string evidence(const Finding& finding, const std::vector<CapturedHost>& ho
 }
 
 void append_head(std::string& out, const Finding& finding, std::string_view rest, bool color) {
-    append_toned(out, color ? tone_of(finding.severity) : Tone::plain,
-                 fmt::format("{:<{}}{}", severity_name(finding), kFindingIndent, finding.id));
-    out += rest;
+    const std::string head = fmt::format("{:<{}}{}", severity_name(finding), kFindingIndent, finding.id);
+    append_toned(out, color ? tone_of(finding.severity) : Tone::plain, head);
+    if (line_width() == kLineWidth || head.size() + rest.size() <= line_width()) {
+        out += rest;
+        out += '\n';
+        return;
+    }
     out += '\n';
+    append_wrapped(out, std::string(kFindingIndent, ' '), kFindingIndent, rest.substr(std::min(rest.find_first_not_of(' '), rest.size())));
 }
 
 void append_finding_line(std::string& out, std::string_view words, std::size_t indent = kFindingIndent) {

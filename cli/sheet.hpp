@@ -24,14 +24,16 @@ struct SheetHead {
 
 class Sheet {
 public:
-    // `plural` names the list in JSON.
+    // `plural` names the list in JSON. `more`: columns behind these, of cells that add() is given.
     template <class Row>
-    Sheet(const Options& options, Output& output, std::string_view plural, std::span<const transport::TableColumn<Row>> columns)
+    Sheet(const Options& options, Output& output, std::string_view plural, std::span<const transport::TableColumn<Row>> columns,
+          std::span<const SheetHead> more = {})
         : format_(options.format),
           color_(options.format == OutputFormat::table && wants_color(options, output)),
           output_(output),
           plural_(plural) {
         for (const auto& column : columns) heads_.push_back({column.name, column.heading, column.side});
+        heads_.insert(heads_.end(), more.begin(), more.end());
         begin();
     }
 
@@ -43,13 +45,15 @@ public:
     void add(std::span<const transport::Cell> cells) { take(std::vector<transport::Cell>(cells.begin(), cells.end()), transport::Tone::plain); }
 
     template <class Row>
-    void add(std::span<const transport::TableColumn<Row>> columns, const Row& row, transport::Tone tone = transport::Tone::plain) {
+    void add(std::span<const transport::TableColumn<Row>> columns, const Row& row, transport::Tone tone = transport::Tone::plain,
+             std::span<const transport::Cell> more = {}) {
         std::vector<transport::Cell> cells(columns.size());
         for (std::size_t i = 0; i < columns.size(); ++i) {
             if (!wanted(heads_[i])) continue;
             if (format_ == OutputFormat::table) cells[i] = shown_text(columns[i], row);
             else cells[i] = columns[i].value(row);
         }
+        cells.insert(cells.end(), more.begin(), more.end());
         take(cells, tone);
     }
     // A line between the rows of a table; nothing in other formats.

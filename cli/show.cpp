@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <limits>
 #include <optional>
 #include <vector>
@@ -80,6 +81,15 @@ void append_packet(std::string& out, const Options& options, const Packet& packe
     out += '\n';
 }
 
+// The first file that is not there: the frames that were asked for may be in it, so none of the others is shown.
+std::optional<std::string> missing_file(const Options& options) {
+    for (const std::string& file : options.files) {
+        std::error_code error;
+        if (file != "-" && !std::filesystem::exists(file, error)) return file;
+    }
+    return std::nullopt;
+}
+
 }  // namespace
 
 ExitCode run_show(const Options& options) {
@@ -90,6 +100,10 @@ ExitCode run_show(const Options& options) {
     const auto compiled = compile_filter(options, FilterSets::with_fields);
     const auto ranges = frame_ranges(options);
     if (!compiled || !ranges) return ExitCode::usage;
+    if (const auto missing = missing_file(options)) {
+        say("qpscope: {}: no such file\n", *missing);
+        return ExitCode::unreadable;
+    }
     const std::uint64_t last = last_wanted(*ranges);
     Output output(options);
     if (!output.ok()) return finish(output);

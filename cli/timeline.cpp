@@ -8,13 +8,18 @@
 #include <cli/command.hpp>
 #include <cli/decoding.hpp>
 #include <cli/intervals.hpp>
+#include <cli/message.hpp>
 #include <cli/sheet.hpp>
 #include <dissect/types.hpp>
+#include <transport-replay/index/named_sets.hpp>
 #include <transport-replay/report/figures.hpp>
 
 #include <algorithm>
 #include <optional>
+#include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -32,23 +37,28 @@ constexpr std::int64_t kLive = 1'000'000'000;      // ns: while packets arrive
 // A screen: less than this has the next longer interval in steps of 1, 2, 5, so that three times as many are the most (of 5 and 2, what
 // lies in one of the longer lies in three of the shorter).
 constexpr std::int64_t kFewestRows = 20;
+constexpr std::size_t kMostFilters = 64;  // a bit each
 
-class Rows {
+class IntervalRows {
 public:
-    Rows(const Options& options, Output& output)
+    IntervalRows(const Options& options, Output& output)
         : interval_(options.interval ? std::to_underlying(*options.interval) : kShortest),
           settled_(options.interval.has_value()),
-          sheet_(options, output, "intervals", interval_columns()) {}
+          filters_(options.columns.size()),
+          sheet_(options, output, "intervals", interval_columns(), heads_of(options.columns)) {}
 
     // Of the capture, whatever of it is shown: times are then the same in every table.
     void begin_at(const Observation& observation) {
         if (!start_ && observation.has_time) start_ = observation.time;
     }
 
-    void take(const Observation& observation, const PacketRecord& record) {
+    // `matches`: a bit for each filter of --column.
+    void take(const Observation& observation, const PacketRecord& record, std::uint64_t matches = 0) {
         if (!now_) now_.emplace();
         if (observation.has_time) go_on_to(observation.time);
         count_packet(*now_, observation, record);
+        if (matches != 0) now_->matches.resize(filters_);
+        for (std::size_t i = 0; i < now_->matches.size(); ++i) now_->matches[i] += matches >> i & 1U;
     }
 
     // Everything but the interval that is still being counted.
@@ -75,6 +85,11 @@ public:
     }
 
 private:
+    static std::vector<SheetHead> heads_of(std::span<const std::string> filters) {
+        std::vector<SheetHead> heads;
+        for (const std::string& filter : filters) heads.push_back({filter, filter, Side::right});
+        return heads;
+    }
     void go_on_to(Instant time) {
         const Instant begins = beginning(time);
         if (!timed_) now_->start = begins;
@@ -131,11 +146,14 @@ private:
         if (due < interval.start) sheet_.remark(fmt::format("  ... {} without packets", duration_text(interval.start - due)));
         last_ = interval.start;
         const bool trouble = interval.retransmitted + interval.sequence_naks + interval.rnr_naks + interval.fatal_naks != 0;
-        sheet_.add(interval_columns(), IntervalRow{interval, Duration{interval_}, *start_, most_}, trouble ? Tone::warning : Tone::plain);
+        std::vector<Cell> more;
+        for (std::size_t i = 0; i < filters_; ++i) more.push_back(number(i < interval.matches.size() ? interval.matches[i] : 0));
+        sheet_.add(interval_columns(), IntervalRow{interval, Duration{interval_}, *start_, most_}, trouble ? Tone::warning : Tone::plain, more);
     }
 
     std::int64_t interval_;
     bool settled_;  // the interval stays as it is
+    std::size_t filters_;
     Sheet sheet_;
     std::optional<Instant> start_;
     std::optional<Interval> now_;
@@ -145,20 +163,73 @@ private:
     std::uint64_t most_ = 0;
 };
 
+// The filters of --column: of single packets, since they are matched where those are decoded.
+std::optional<std::vector<Filter>> counted_filters(const Options& options) {
+    if (options.columns.size() > kMostFilters) {
+        say("qpscope: too many --column ({}): expected at most {}\n", options.columns.size(), kMostFilters);
+        return std::nullopt;
+    }
+    std::vector<Filter> all;
+    for (const std::string& text : options.columns) {
+        auto filter = Filter::compile(text);
+        if (!filter) {
+            say("qpscope: invalid display filter of --column:\n{}\n", explain(text, filter.error()));
+            return std::nullopt;
+        }
+        if (filter->needs_annotation() || filter->needs_whole_capture() || names_sets(text)) {
+            say("qpscope: --column counts packets by what is in them: '{}' needs other packets too\n", text);
+            return std::nullopt;
+        }
+        all.push_back(std::move(*filter));
+    }
+    return all;
+}
+
+// What matches, of the packets that each slot holds.
+class Matched {
+public:
+    explicit Matched(std::vector<Filter> filters) : filters_(std::move(filters)) {}
+    void listen(Listening& listening) {
+        listening.slots = [this](std::size_t slots) { matches_.resize(slots); };
+        listening.begin = [this](std::size_t slot) { matches_[slot].clear(); };
+        listening.each = [this](std::size_t slot, const Packet& packet) {
+            std::uint64_t matches = 0;
+            for (std::size_t i = 0; i < filters_.size(); ++i) matches |= std::uint64_t{filters_[i].matches(packet)} << i;
+            matches_[slot].push_back(matches);
+        };
+    }
+    [[nodiscard]] std::uint64_t of(std::size_t slot, std::size_t place) const { return matches_[slot][place]; }
+
+private:
+    std::vector<Filter> filters_;
+    std::vector<std::vector<std::uint64_t>> matches_;
+};
+
 }  // namespace
 
 ExitCode run_timeline(const Options& options) {
     const auto filter = compile_filter(options, FilterSets::taken);
-    if (!filter) return ExitCode::usage;
+    auto counted = counted_filters(options);
+    if (!filter || !counted) return ExitCode::usage;
     Output output(options);
     if (!output.ok()) return finish(output);
-    std::optional<Rows> rows;
-    const auto begin = [&]() -> Rows& { return rows ? *rows : rows.emplace(options, output); };
-    const auto packet = [&](const Observation& observation, const PacketRecord& record) {
+    std::optional<IntervalRows> rows;
+    const auto begin = [&]() -> IntervalRows& { return rows ? *rows : rows.emplace(options, output); };
+    const auto count = [&](const Observation& observation, const PacketRecord& record, std::uint64_t matches) {
         begin().begin_at(observation);
-        if (wanted(options, record.connection)) begin().take(observation, record);
+        if (wanted(options, record.connection)) begin().take(observation, record, matches);
     };
-    const Analyzed analyzed = analyze(options, *filter, output, {.packet = packet, .pause = [&] { begin().show_now(); }});
+    Matched matched(std::move(*counted));
+    Listening listening{.pause = [&] { begin().show_now(); }};
+    if (options.columns.empty()) {
+        listening.packet = [&](const Observation& observation, const PacketRecord& record) { count(observation, record, 0); };
+    } else {
+        matched.listen(listening);
+        listening.placed = [&](std::size_t slot, std::size_t place, const Observation& observation, const PacketRecord& record) {
+            count(observation, record, matched.of(slot, place));
+        };
+    }
+    const Analyzed analyzed = analyze(options, *filter, output, listening);
     if (analyzed.any) begin().end();
     return finish(options, analyzed, output);
 }

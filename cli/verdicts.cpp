@@ -107,6 +107,7 @@ std::optional<Measures> read_measures(const CheckOptions& options) {
 bool is_wanted_check(const CheckOptions& options, const CheckRow& check) {
     const std::string_view family = kFamilies[std::to_underlying(check.family)].prefix;
     const auto names_it = [&](const std::string& id) { return id == family || find_check(id) == &check; };
+    if (options.quick && check.severity != CheckSeverity::high) return false;
     return options.only.empty() || std::ranges::any_of(options.only, names_it);
 }
 

@@ -1,6 +1,7 @@
 // Sentences in lines of a terminal.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -8,7 +9,13 @@ namespace qps::cli {
 
 inline constexpr std::size_t kLineWidth = 100;  // of reports: what fits beside another window, and into a ticket
 
-// Words in lines of at most kLineWidth columns, each after `indent` spaces; the first line begins with `start` instead,
+// Columns of the terminal that standard output is; nothing where it is none, or does not tell.
+[[nodiscard]] std::optional<std::size_t> terminal_width();
+// From now on reports have lines of at most so many columns, or kLineWidth if that is fewer. Once, before anything is printed.
+void set_line_width(std::size_t columns);
+[[nodiscard]] std::size_t line_width();
+
+// Words in lines of at most line_width() columns, each after `indent` spaces; the first line begins with `start` instead,
 // which is as wide.
 void append_wrapped(std::string& out, std::string_view start, std::size_t indent, std::string_view words);
 

@@ -93,7 +93,7 @@ SuiteProgramSettings settings_of(const Options& options, const Measures& measure
     suite.profile = measures.profile;
     suite.comes_back = options.wire->conform.comes_back.value_or(suite.comes_back);
     for (const script::Script& each : scripts) suite.scripts.push_back(&each);
-    if (!options.check.only.empty())
+    if (!options.check.only.empty() || options.check.quick)
         for (const CheckRow& check : checks())
             if (is_wanted_check(options.check, check)) suite.only.push_back(&check);
     return settings;
@@ -130,6 +130,32 @@ ExitCode say_unasked(const Report& report, const VerdictCounts& counts, bool qui
             counts[Verdict::pass] + counts[Verdict::fail] + counts[Verdict::deviation], transport::counted(counts.all(), "check"),
             counts.all() == 1 ? "has" : "have", unasked);
     return ExitCode::unjudged;
+}
+
+// The whole in a line, with the exit code in words: "PASS 109, FAIL 2 (low), NOT TESTED 19: exit code 0, success".
+std::string verdict_line(const Report& report, ExitCode code) {
+    std::uint64_t passed = 0, undecided = 0, declared = 0, untested = 0;
+    std::array<std::uint64_t, kCheckSeverityNames.size()> failed{};
+    for (const CheckResult& result : report.results) switch (result.verdict) {
+            case Verdict::pass: ++passed; break;
+            case Verdict::fail: ++failed[std::to_underlying(result.check->severity)]; break;
+            case Verdict::deviation: ++declared; break;
+            case Verdict::not_applicable: ++untested; break;
+            case Verdict::inconclusive: ++(result.reason == stage::kNoAgent ? untested : undecided); break;
+        }
+    const std::uint64_t all_failed = failed[0] + failed[1] + failed[2];
+    std::string severities;
+    for (std::size_t i = failed.size(); i-- > 0;) {
+        if (failed[i] == 0) continue;
+        severities += severities.empty() ? "" : ", ";
+        if (failed[i] != all_failed) severities += fmt::format("{} ", failed[i]);
+        severities += kCheckSeverityNames[i];
+    }
+    std::string text = fmt::format("PASS {}, FAIL {}{}", passed, all_failed, severities.empty() ? "" : fmt::format(" ({})", severities));
+    if (undecided != 0) text += fmt::format(", INCONCLUSIVE {}", undecided);
+    if (declared != 0) text += fmt::format(", DECLARED {}", declared);
+    const auto row = std::ranges::find(kExitCodes, code, &ExitCodeRow::code);
+    return fmt::format("{}, NOT TESTED {}: exit code {}{}\n", text, untested, static_cast<int>(code), row == kExitCodes.end() ? "" : fmt::format(", {}", row->meaning));
 }
 
 void append_coverage(std::string& out, const std::vector<CoverageRow>& rows) {
@@ -171,6 +197,8 @@ void append_coverage_json(std::string& out, const std::vector<CoverageRow>& rows
 
 }  // namespace
 
+constexpr dissect::Duration kQuick{120'000'000'000};  // of --quick, unless --for says otherwise
+
 ExitCode run_suite(const Options& options) {
     if (!options.wire->conform.device)
         return fail({ExitCode::usage, "missing --dut: name the device under test (or use --list, --coverage, --script-of)"});
@@ -181,6 +209,7 @@ ExitCode run_suite(const Options& options) {
     Output output(options);
     if (!output.ok()) return finish(output);
     Watching watching(options);
+    if (options.check.quick && !options.wire->live.lasts) options.wire->live.lasts = kQuick;
     auto settings = settings_of(options, *measures, *scripts);
     const script::Script life = nvme::sign_of_life(names_of(options.wire->conform));
     if (options.wire->conform.nvme) {
@@ -208,6 +237,8 @@ ExitCode run_suite(const Options& options) {
     code = worse(code, options.wire->conform.nvme ? say_undecided(report, counts, options.quiet) : say_unasked(report, counts, options.quiet));
     if (watching.died() && options.check.fail_on) code = worse(code, ExitCode::findings);
     if (made->suite->lost() && counts[Verdict::pass] + counts[Verdict::fail] == 0) code = worse(code, ExitCode::unreadable);
+    if (options.check.format == CheckFormat::table) output.write(verdict_line(report, code));
+    else if (!options.quiet) say("qpscope: {}", verdict_line(report, code));
     return worse(code, finish(output));
 }
 

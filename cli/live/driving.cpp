@@ -1,5 +1,6 @@
 #include <cli/input.hpp>
 #include <cli/live/driving.hpp>
+#include <cli/live/system_addresses.hpp>
 #include <cli/message.hpp>
 #include <dissect/types.hpp>
 #include <transport-replay/live/device/capture_tap.hpp>
@@ -13,13 +14,11 @@
 #include <transport-replay/live/device/xdp_device.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <ctime>
 #include <memory>
 #include <random>
 #include <utility>
 
-#include <ifaddrs.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -46,37 +45,11 @@ std::int64_t read_clock(clockid_t which) {
     return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
-std::optional<Address> address_of(const sockaddr* socket_address) {
-    if (socket_address == nullptr) return std::nullopt;
-    if (socket_address->sa_family == AF_INET)
-        return ipv4_address(ntohl(reinterpret_cast<const sockaddr_in*>(socket_address)->sin_addr.s_addr));
-    if (socket_address->sa_family != AF_INET6) return std::nullopt;
-    const auto& bytes = reinterpret_cast<const sockaddr_in6*>(socket_address)->sin6_addr.s6_addr;
-    const dissect::Bytes view = std::as_bytes(std::span(bytes, 16));
-    return ipv6_address(dissect::read_be<std::uint64_t>(view, 0), dissect::read_be<std::uint64_t>(view, 8));
-}
-
-// Bits of a netmask that are one.
-std::uint8_t prefix_length_of(const Address& mask, Family family) {
-    const int high = std::popcount(mask.bits[0]);
-    const int low = std::popcount(mask.bits[1]);
-    return static_cast<std::uint8_t>(family == Family::ipv4 ? std::popcount(ipv4_bits(mask)) : high + low);
-}
-
-// The addresses that the system has on the interface.
+// Those of one interface.
 std::vector<AddressSetting> addresses_of_interface(const std::string& interface) {
     std::vector<AddressSetting> found;
-    ifaddrs* all = nullptr;
-    if (getifaddrs(&all) != 0) return found;
-    for (const ifaddrs* each = all; each != nullptr; each = each->ifa_next) {
-        const auto address = address_of(each->ifa_addr);
-        if (interface != each->ifa_name || !address) continue;
-        const auto mask = address_of(each->ifa_netmask);
-        const Family family = family_of(*address);
-        const std::uint8_t whole = family == Family::ipv4 ? 32 : 128;
-        found.push_back({*address, mask ? prefix_length_of(*mask, family) : whole});
-    }
-    freeifaddrs(all);
+    for (const SystemAddress& each : system_addresses())
+        if (each.interface == interface) found.push_back({each.address, each.prefix_length});
     return found;
 }
 

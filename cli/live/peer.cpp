@@ -4,10 +4,14 @@
 #include <cli/live/live_commands.hpp>
 #include <cli/live/options/wire_options.hpp>
 #include <cli/live/pause_remarks.hpp>
+#include <cli/live/system_addresses.hpp>
 #include <cli/message.hpp>
+#include <cli/options/hints.hpp>
 #include <cli/output.hpp>
 #include <dissect/types.hpp>
 #include <transport-replay/conformance/agent/agent_program.hpp>
+#include <transport-replay/live/exchange/perftest_session.hpp>
+#include <transport-replay/live/host/addresses.hpp>
 #include <transport-replay/report/figures.hpp>
 #include <transport-replay/report/json.hpp>
 
@@ -53,6 +57,13 @@ std::vector<Named> refusals_of(Endpoint& endpoint) {
 constexpr Duration kSilence{3'000'000'000};
 constexpr Duration kOneSecond{1'000'000'000};
 
+// Whether callers exchange queue pairs with it over TCP: the port of its row is that of all such programs. The
+// agent's is another.
+bool over_tcp(const ProgramRow& row, bool rdma_cm) { return row.port == IpPort{kExchangePort} && !rdma_cm; }
+bool over_tcp(const ProgramRow& row, const ProgramRequest& request) { return over_tcp(row, request.exchange.rdma_cm); }
+
+IpPort agent_port() { return transport::conformance::agent::agent_program().port; }
+
 class Reporting {
 public:
     Reporting(const Options& options, const ProgramRow& row, Output& output, const SteadyTime& clock)
@@ -70,7 +81,9 @@ public:
         if (request.target) where = text(*request.target);
         else
             for (const Address& each : addresses) where += (where.empty() ? "" : " and ") + text(each);
-        print(fmt::format("{} {} at {}{}", request.target ? "connecting to" : "serving", row_.name, where, port_text(request)), now);
+        if (!request.target && over_tcp(row_, request)) return print_tcp_start(where, request, now);
+        const std::string port = row_.port == agent_port() ? "" : port_text(request);  // the agent says itself where it listens
+        print(fmt::format("{} {} at {}{}", request.target ? "connecting to" : "serving", row_.name, where, port), now);
     }
 
     // A client that met nobody: what its user would look for next.
@@ -115,6 +128,15 @@ public:
     }
 
 private:
+    // What callers type is where TCP listens, which is not always where RDMA goes.
+    void print_tcp_start(const std::string& where, const ProgramRequest& request, Instant now) {
+        const std::string& tcp = request.exchange.tcp;
+        const std::string port = port_text(request);
+        if (tcp == where) return print(fmt::format("serving {} at {}{}", row_.name, where, port), now);
+        const std::string caller = tcp == "0.0.0.0" || tcp == "::" ? "any address of this system" : tcp;
+        print(fmt::format("serving {} at {}{}: callers connect there over TCP, RDMA goes to {}", row_.name, caller, port, where), now);
+    }
+
     [[nodiscard]] std::string port_text(const ProgramRequest& request) const {
         const auto port = static_cast<unsigned>(request.port.value_or(row_.port));
         return port == 0 ? "" : fmt::format(", port {}", port);
@@ -221,11 +243,29 @@ std::optional<std::string> misuse(const ProgramRow& row, const ProgramRequest& r
     return std::nullopt;
 }
 
-// Where a server listens for TCP: sockets use this machine's addresses, so the one that was given; a device has addresses of its own,
-// so the loopback.
-std::string tcp_of(const LiveOptions& options) {
-    if (!options.tcp.empty() || options.target || options.via != Via::udp || options.addresses.size() != 1) return options.tcp;
-    return text(options.addresses.front().address);
+// Where a server listens for TCP, unless the user says it: at an address of the system that callers of the endpoint can reach. Nothing
+// where it has none. The agent obeys whoever reaches it, so it stays at the loopback (empty).
+std::optional<std::string> tcp_of(const ProgramRow& row, const LiveOptions& options) {
+    if (!options.tcp.empty() || options.target) return options.tcp;
+    if (options.via == Via::udp && options.addresses.size() == 1) return text(options.addresses.front().address);  // a socket's, so it is the system's
+    if (!over_tcp(row, options.rdma_cm)) return options.tcp;
+    const std::vector<SystemAddress> systems = system_addresses();
+    std::vector<TypedAddress> own = options.addresses;
+    for (const SystemAddress& each : systems)
+        if (options.addresses.empty() && each.interface == options.interface) own.push_back({each.address, each.prefix_length});
+    for (const TypedAddress& each : own) {
+        const std::uint8_t usual = family_of(each.address) == Family::ipv4 ? 24 : 64;
+        if (const auto place = listening_place(systems, options.interface, each.address, each.prefix_length.value_or(usual)))
+            return text(*place);
+    }
+    return std::nullopt;
+}
+
+std::string without_place(const ProgramRow& row, const LiveOptions& options) {
+    return fmt::format("{}: callers exchange queue pairs with it over TCP, and this system has no address on {}{}: name one with --tcp "
+                       "(0.0.0.0: all)",
+                       row.name, options.interface,
+                       options.addresses.empty() ? "" : " or in the network of " + text(options.addresses.front().address));
 }
 
 ProgramRequest request_of(const LiveOptions& options) {
@@ -240,7 +280,7 @@ ProgramRequest request_of(const LiveOptions& options) {
     request.secret = options.secret;
     request.insecure = options.insecure;
     request.exchange = {.rdma_cm = options.rdma_cm,
-                        .tcp = options.rdma_cm ? options.tcp : tcp_of(options),
+                        .tcp = options.tcp,
                         .mtu = options.mtu,
                         .service = options.service,
                         .queue_pairs = options.queue_pairs,
@@ -285,11 +325,25 @@ std::string program_list() {
     return text;
 }
 
+namespace {
+
+ExitCode no_such_program(const std::string& typed, const std::vector<ProgramRow>& rows) {
+    std::vector<std::string_view> names;
+    for (const ProgramRow& row : rows) names.push_back(row.name);
+    const std::string_view near = nearest_of(typed, names);
+    if (near.empty()) say("{}", program_list());
+    return fail({ExitCode::usage, fmt::format("no such program '{}'{}", typed, near.empty() ? "" : fmt::format(": did you mean {}?", near))});
+}
+
+}  // namespace
+
 ExitCode run_peer(const Options& options) {
     const std::vector<ProgramRow> rows = all_programs();
     const auto row = std::ranges::find(rows, options.wire->live.program, &ProgramRow::name);
-    if (row == rows.end()) return fail({ExitCode::usage, fmt::format("no such program '{}'\n{}", options.wire->live.program, program_list())});
-    const ProgramRequest request = request_of(options.wire->live);
+    if (row == rows.end()) return no_such_program(options.wire->live.program, rows);
+    ProgramRequest request = request_of(options.wire->live);
+    const std::optional<std::string> tcp = tcp_of(*row, options.wire->live);
+    request.exchange.tcp = tcp.value_or("");
     if (const auto wrong = misuse(*row, request)) return fail({ExitCode::usage, *wrong});
     auto program = row->make(request);
     if (!program) return fail({ExitCode::usage, program.error()});
@@ -298,6 +352,7 @@ ExitCode run_peer(const Options& options) {
     const SteadyTime clock;
     auto opened = open_endpoint(options.wire->live, clock.now());
     if (!opened) return fail(opened.error());
+    if (!tcp) return fail({ExitCode::usage, without_place(*row, options.wire->live)});
     Endpoint& endpoint = opened->endpoint;
     if (auto settled = settle(endpoint, clock); !settled) return fail(settled.error());
     if (auto begun = program->begin(endpoint, clock.now()); !begun) return fail({ExitCode::unreadable, begun.error()});

@@ -190,6 +190,25 @@ std::string remarks_on(std::span<const PingpongRow> rows, bool faults) {
     return text.empty() ? text : "\n" + text;
 }
 
+// The figure that was wanted, as the last line: the fastest round trip of the smallest size, and the highest rate of all.
+std::string result_text(std::span<const PingpongRow> rows) {
+    const PingpongRow* fastest = nullptr;
+    const PingpongRow* most = nullptr;
+    for (const PingpongRow& row : rows) {
+        if (row.interrupted) continue;
+        if (row.poured) {
+            if (most == nullptr || rate_of(row) > rate_of(*most)) most = &row;
+        } else if (row.round_trips > 0 && (fastest == nullptr || std::pair(row.size, row.median) < std::pair(fastest->size, fastest->median))) {
+            fastest = &row;
+        }
+    }
+    std::string text;
+    if (fastest != nullptr) text = fmt::format("round trip {} ({}, {}, p50)", duration_text(fastest->median), name_of(*fastest), counted(fastest->size, "byte"));
+    if (most != nullptr && rate_of(*most) > 0)
+        text += fmt::format("{}rate {} ({}, {})", text.empty() ? "" : ", ", rate_text(most->bits_per_second()), name_of(*most), counted(most->size, "byte"));
+    return text.empty() ? text : fmt::format("\nresult: {}\n", text);
+}
+
 void print_for_people(const Options& options, const PingpongSettings& settings, const PingpongReport& report, Output& output) {
     output.write(fmt::format("depth {}, {}\n", settings.request.depth, settings.signaled ? "all SENDs signaled" : "some SENDs signaled"));
     Sheet sheet(options, output, "rows", std::span<const Column>(kColumns));
@@ -197,6 +216,7 @@ void print_for_people(const Options& options, const PingpongSettings& settings, 
     sheet.end();
     output.write(textbook_text(report.rows, report.faults));
     output.write(remarks_on(report.rows, report.faults));
+    output.write(result_text(report.rows));
 }
 
 void add_use(Document& document, std::string_view name, const ProcessorUse& use) {

@@ -260,7 +260,7 @@ std::expected<Device, Problem> sending_device(const Options& options) {
 ExitCode run_replay(const Options& options) {
     if (options.wire->conversation.part) return run_replay_conversation(options);
     if (const std::string_view wrong = replay_contradiction(options); !wrong.empty()) {
-        say("qpscope: {}\nTry 'qpscope replay --help'.\n", wrong);
+        say("Try 'qpscope replay --help'.\nqpscope: {}\n", wrong);
         return ExitCode::usage;
     }
     auto filter = compile_filter(options);

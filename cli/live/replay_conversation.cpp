@@ -161,7 +161,7 @@ ExitCode play(const Options& options, Output& output, const RecordedConversation
 
 ExitCode run_replay_conversation(const Options& options) {
     if (const std::string_view wrong = session_contradiction(options); !wrong.empty()) {
-        say("qpscope: {}\nTry 'qpscope replay --help'.\n", wrong);
+        say("Try 'qpscope replay --help'.\nqpscope: {}\n", wrong);
         return ExitCode::usage;
     }
     const auto filter = compile_filter(options);

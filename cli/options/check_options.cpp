@@ -35,8 +35,9 @@ void take_word(std::string_view option, const std::string& text, T& target, cons
     target = word->value;
 }
 
-// Empty where there is such a check, or such a family of them.
-std::string check_id(const std::string& text) {
+// Empty where there is such a check, or such a family of them. Ids are upper case; so is what was typed from then on.
+std::string check_id(std::string& text) {
+    std::ranges::transform(text, text.begin(), [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
     const auto is_family = [&](const FamilyRow& family) { return family.prefix == text; };
     if (find_check(text) != nullptr || std::ranges::any_of(kFamilies, is_family)) return {};
     std::string families;
@@ -76,10 +77,12 @@ void add_check_options(CLI::App& app, CheckOptions& options, Judged judged) {
         ->type_name("FILE");
     app.add_option("--only", options.only, "Run only these checks or families: RSP-02,FMT")
         ->delimiter(',')
-        ->check(CLI::Validator(check_id, ""))
+        ->transform(CLI::Validator(check_id, ""))
         ->type_name("ID")
         ->allow_extra_args(false)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    if (judged == Judged::device)
+        app.add_flag("--quick", options.quick, "Run only checks of severity high (wrong data, lost connections, security), for 2 minutes at most");
     if (packets) {
         add_word("--fail-on", take_check_level, "Exit with 1 if a check of this severity or higher fails: high, medium, low, never (default: medium)");
         app.add_option("--evidence", options.evidence,

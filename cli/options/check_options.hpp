@@ -20,6 +20,7 @@ enum class CheckFormat { table, json, junit, html };
 struct CheckOptions {
     CheckFormat format = CheckFormat::table;
     std::string profile;            // path
+    bool quick = false;  // conform: checks of severity high alone
     std::vector<std::string> only;  // ids; none: all
     std::string evidence;           // a folder for the packets of each failed check
     std::string compare;            // an earlier report in JSON

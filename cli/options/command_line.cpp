@@ -3,8 +3,11 @@
 #include <cli/options.hpp>
 #include <cli/options/choice.hpp>
 #include <cli/options/command_line.hpp>
+#include <cli/options/fitted_help.hpp>
+#include <cli/options/hints.hpp>
 #include <cli/options/input_options.hpp>
-#include <dissect/filter/field_index.hpp>
+#include <cli/wrapped.hpp>
+#include <dissect/parse_value.hpp>
 #include <packaging/version/version.hpp>
 #include <transport-replay/model/large_blocks.hpp>
 #include <transport-replay/model/memory_amount.hpp>
@@ -18,16 +21,20 @@
 #include <utility>
 #include <vector>
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 namespace qps::cli {
 
 namespace {
 
 // Two sentences of CLI11 that do not say what is wrong with which word.
-std::string in_our_words(std::string_view sentence) {
+std::string in_our_words(const CLI::App& app, std::string_view sentence) {
     for (const std::string_view start : {"The following argument was not expected: ", "The following arguments were not expected: "})
         if (sentence.starts_with(start)) {
             const std::string_view word = sentence.substr(start.size(), sentence.find(' ', start.size()) - start.size());
-            return fmt::format("{} '{}'", word.starts_with('-') ? "unknown option" : "unexpected argument", word);
+            if (!word.starts_with('-')) return fmt::format("unexpected argument '{}'", word);
+            return fmt::format("unknown option '{}'{}", word, option_hint(app, word));
         }
     constexpr std::string_view kRequired = " is required";
     if (sentence.ends_with(kRequired)) return fmt::format("missing {}", sentence.substr(0, sentence.size() - kRequired.size()));
@@ -62,10 +69,10 @@ constexpr std::array kOptionGroups{
     OptionGroup{"Run", " --fault --trace --busy --for --seed "},
     OptionGroup{"Pace", " --speed --fast --loop "},
     OptionGroup{"Input", " --read --interface --capture-filter --count --by-time --offset --decode-as --icrc --nccl-log --out-of-order --part --host --checks --jobs --memory --link-speed --roce-port --uet-protocol --no-sandbox "},
-    OptionGroup{"Filter", " --filter --connection --finding --around --everything --match --protocol --operation --failed --slower-than --from --message --frames --only "},
+    OptionGroup{"Filter", " --filter --since --until --connection --finding --around --everything --match --protocol --operation --failed --slower-than --from --message --frames --only --quick "},
     OptionGroup{"Verdicts", " --device --profile --compare --all ", " merge "},
     OptionGroup{"Verdicts", " --device --profile --evidence --compare --all --fail-on ", " check conform "},
-    OptionGroup{"Output", " --as --format --output --write --column --color --interval --raw --decode --list --long --sort --performance --no-bytes --messages --markdown "
+    OptionGroup{"Output", " --as --format --output --write --column --color --interval --raw --decode --list --long --hash --sort --performance --by-host --no-bytes --messages --markdown "
                           "--dot --route --pdf --sqlite --packets --schema --rewrite --key --keep-vendor --payload --map --shift-time --findings-only --hosts --fail-on --quiet --no-progress --help "},
 };
 
@@ -104,32 +111,68 @@ std::vector<std::string_view> names_of(const Program& program) {
     return names;
 }
 
-// `qpscope FILE` is short for the default command. What looks like a command in the wrong place or with a slip is said
-// so, rather than taken for a file. Nothing where the line cannot be meant.
-std::optional<std::vector<std::string>> arguments(const Program& program, int argc, char** argv) {
-    const std::vector<std::string_view> names = names_of(program);
+// Standard input is a file or what another program writes. (A device is none: /dev/null of a service, a terminal.)
+bool has_standard_input() {
+    struct stat status{};
+    return fstat(STDIN_FILENO, &status) == 0 && (S_ISREG(status.st_mode) || S_ISFIFO(status.st_mode));
+}
+
+// The hint before the sentence: the last line is what is wrong.
+int refuse_use(std::string_view help, std::string_view sentence) {
+    say("Try 'qpscope {}'.\nqpscope: {}\n", help, sentence);
+    return static_cast<int>(ExitCode::usage);
+}
+
+// What is wrong with the first words; empty: nothing.
+std::string misplaced(const std::vector<std::string>& words, std::span<const std::string_view> names) {
+    std::error_code error;
     const auto is_command = [&](std::string_view word) { return std::ranges::find(names, word) != names.end(); };
+    if (words.front().starts_with('-'))
+        for (const std::string& word : words)
+            if (const std::string_view here = tshark_hint(word); !here.empty()) return fmt::format("unknown option '{}': {}", word, here);
+    const auto later =
+        std::ranges::find_if(words, [&](const std::string& word) { return is_command(word) && !std::filesystem::exists(word, error); });
+    if (later != words.end()) return fmt::format("the command must come first: qpscope {} ...", *later);
+    const std::string& first = words.front();
+    if (first.starts_with('-') || std::filesystem::exists(first, error)) return {};
+    const std::string_view meant = command_meant(first, names);
+    if (!meant.empty()) return fmt::format("no such command or file '{}': did you mean {}?", first, meant);
+    if (first.find_first_of("./") == std::string::npos) return fmt::format("no such command or file '{}'", first);
+    return {};
+}
+
+// `qpscope FILE` is short for the default command, and so is `qpscope < FILE`. What looks like a command in the wrong place or with a slip is
+// said so, rather than taken for a file. A sentence where the line cannot be meant.
+std::expected<std::vector<std::string>, std::string> arguments(const Program& program, int argc, char** argv) {
+    const std::vector<std::string_view> names = names_of(program);
     std::vector<std::string> words(argv + 1, argv + argc);
     if (!words.empty() && words.front() == "help") words.front() = "--help";
     const auto first = std::ranges::find_if(words, [](const std::string& word) { return word == "-" || !word.starts_with('-'); });
     const bool asks = std::ranges::any_of(
         words, [](const std::string& word) { return word == "-h" || word == "--help" || word == "--version" || word == "-V"; });
-    if (asks || first == words.end() || (first == words.begin() && is_command(*first))) return words;
-    std::error_code error;
-    const auto later =
-        std::ranges::find_if(words, [&](const std::string& word) { return is_command(word) && !std::filesystem::exists(word, error); });
-    if (later != words.end()) {
-        say("qpscope: the command must come first: qpscope {} ...\n", *later);
-        return std::nullopt;
-    }
-    if (first == words.begin() && *first != "-" && !std::filesystem::exists(*first, error))
-        for (const std::string_view name : names)
-            if (dissect::edit_distance(*first, name, 2)) {
-                say("qpscope: no such file or command '{}': did you mean {}?\n", *first, name);
-                return std::nullopt;
-            }
-    if (!program.default_command.empty()) words.insert(words.begin(), std::string(program.default_command));
+    if (asks || (first == words.begin() && first != words.end() && std::ranges::find(names, *first) != names.end())) return words;
+    if (!words.empty())
+        if (std::string wrong = misplaced(words, names); !wrong.empty()) return std::unexpected(std::move(wrong));
+    if (!program.default_command.empty() && (first != words.end() || has_standard_input()))
+        words.insert(words.begin(), std::string(program.default_command));
     return words;
+}
+
+// `show 10 FILE`: a number that is no file is that of a frame.
+void take_frames(Options& options) {
+    const auto is_frames = [](const std::string& word) {
+        std::error_code error;
+        return dissect::parse_decimal(word.substr(0, word.find_first_of("-,"))) && word.find_first_not_of("0123456789-,") == std::string::npos &&
+               !std::filesystem::exists(word, error);
+    };
+    const auto word = std::ranges::find_if(options.files, is_frames);
+    if (!options.frames.empty() || word == options.files.end()) return;
+    for (std::size_t at = 0; at <= word->size();) {
+        const std::size_t end = std::min(word->find(',', at), word->size());
+        options.frames.push_back(word->substr(at, end - at));
+        at = end + 1;
+    }
+    options.files.erase(word);
 }
 
 // Options by the names of today: --old TIME and --old=TIME of an earlier release are accepted, and said so unless `-q` is among them. Behind
@@ -203,7 +246,9 @@ int run(const Program& program, int argc, char** argv) {
     const Command* chosen = nullptr;
     CLI::App app{"qpscope: RDMA packet analyser and live protocol peer", "qpscope"};
     app.formatter_fn([](const CLI::App* command, std::string name, CLI::AppFormatMode mode) {
-        return tidied(CLI::Formatter().make_help(command, std::move(name), mode));
+        const std::string help = tidied(CLI::Formatter().make_help(command, std::move(name), mode));
+        const auto columns = terminal_width();
+        return columns ? fitted_help(help, *columns) : help;
     });
     app.set_version_flag("-V,--version", fmt::format("qpscope {}", version_text()));
     const std::string short_form =
@@ -211,7 +256,7 @@ int run(const Program& program, int argc, char** argv) {
     app.footer(fmt::format("{}See qpscope COMMAND --help for options and examples.\n\n{}", short_form, exit_code_text()));
     app.require_subcommand(0, 1);  // that there is one is said in our own words
     auto line = arguments(program, argc, argv);
-    if (!line) return static_cast<int>(ExitCode::usage);
+    if (!line) return refuse_use("--help", line.error());
     std::vector<std::string>& words = *line;
     const bool known = !words.empty() && std::ranges::find(program.commands, words.front(), &Command::name) != program.commands.end();
     const std::string named = known ? words.front() : "";
@@ -226,23 +271,19 @@ int run(const Program& program, int argc, char** argv) {
         if (chosen != nullptr && program.check != nullptr) program.check(*app.get_subcommands().front(), *chosen, options);
     } catch (const CLI::ParseError& error) {
         if (error.get_exit_code() == 0) return app.exit(error);
-        say("qpscope: {}\nTry 'qpscope {}'.\n", in_our_words(error.what()), help);
-        return static_cast<int>(ExitCode::usage);
+        const CLI::App* command = app.get_subcommands().empty() ? &app : app.get_subcommands().front();
+        return refuse_use(help, in_our_words(*command, error.what()));
     }
-    if (chosen == nullptr) {
-        say("qpscope: missing capture file or command\n\n{}", app.help());
-        return static_cast<int>(ExitCode::usage);
-    }
-    if (chosen->takes.captures && !options.list_findings && !options.schema && options.files.empty() == options.interface.empty()) {
-        say("qpscope: {}\n",
-                   options.files.empty() ? "missing input: name a capture file, - for standard input, or an interface with -i"
-                                         : "conflicting input: capture files and --interface exclude each other");
-        return static_cast<int>(ExitCode::usage);
-    }
-    if (const std::string wrong = wrong_clocks(options); !wrong.empty()) {
-        say("qpscope: {}\n", wrong);
-        return static_cast<int>(ExitCode::usage);
-    }
+    if (chosen == nullptr) return refuse_use(help, "missing capture file or command");
+    const bool reads = chosen->takes.captures && !options.list_findings && !options.schema;
+    if (chosen->takes.frames) take_frames(options);
+    if (reads && options.files.empty() && options.interface.empty() && has_standard_input()) options.files.emplace_back("-");
+    if (reads && options.files.empty() == options.interface.empty())
+        return refuse_use(help, options.files.empty() ? "missing input: name a capture file, - for standard input, or an interface with -i"
+                                                      : "conflicting input: capture files and --interface exclude each other");
+    if (const std::string wrong = wrong_clocks(options); !wrong.empty()) return refuse_use(help, wrong);
+    if (options.output.empty())
+        if (const auto columns = terminal_width()) set_line_width(*columns);
     options.sandbox = chosen->takes.sandbox;
     use_protocol_numbers(options);
     catch_interrupts();

@@ -36,6 +36,10 @@ void add_capture_options(CLI::App& app, Options& options) {
     app.add_option("-F,--capture-filter", options.capture_filter, "Keep only frames that match this libpcap (BPF) expression")
         ->type_name("EXPRESSION");
     app.add_option("-Y,--filter", options.filter, "Print and analyse only packets that match this display filter")->type_name("FILTER");
+    add_quantity(app, "--since", "TIME", options.since, "Drop earlier packets: '2026-11-21 01:14:08' (UTC), seconds since 1970, or 90s (from the first)",
+                 [](const std::string& text) { return read_time_bound(text, ">=", "--since"); });
+    add_quantity(app, "--until", "TIME", options.until, "Drop packets from this time on, which is written as with --since",
+                 [](const std::string& text) { return read_time_bound(text, "<", "--until"); });
     app.add_option("-c,--count", options.count, "Stop after N packets")->check(CLI::Validator(check_count, ""))->type_name("N");
     app.add_option("-j,--jobs", options.jobs, "Use N threads (default: one per processor, at most 8; pipes and interfaces use one)")
         ->check(CLI::Validator(check_jobs, ""))
@@ -134,12 +138,21 @@ void add_analysis_options(CLI::App& app, const Takes& takes, Options& options) {
     if (takes.log_line) {
         app.add_option("--sort", options.sort, "Sort by this column of the table, or of TSV, largest first")->type_name("COLUMN");
         app.add_flag("--performance", options.performance, "Show latency, goodput, depth, stalls and congestion of each connection in the table");
+        app.add_flag("--by-host", options.by_host, "Sum up connections by the two hosts: who sent how much to whom")
+            ->excludes(app.get_option("--match"))
+            ->excludes(app.get_option("--sort"))
+            ->excludes(app.get_option("--performance"));
     }
     if (takes.interval)
         add_quantity(app, "--interval", "TIME", options.interval,
                      takes.tables ? "Use intervals of this length: 100us, 1s, ... (default: 1ms)"
                                   : "Use intervals of this length: 100us, 1s, ... (default: one that gives 20 to 60 rows)",
                      [](const std::string& text) { return read_time(text, "interval"); });
+    if (takes.interval && !takes.tables)
+        app.add_option("-e,--column", options.columns, "Count the packets that match this display filter, in a column of its own")
+            ->type_name("FILTER")
+            ->allow_extra_args(false)
+            ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     if (takes.nccl_log) add_knowledge(app, options);
     if (takes.divided) add_part_option(app, options.part);
     if (takes.operations) add_operation_options(app, options.operations);
@@ -250,6 +263,7 @@ void add_reading_options(CLI::App& app, const Command& command, Options& options
     if (takes.columns) add_columns(app, options);
     if (takes.frames) add_frames(app, options);
     if (takes.long_report) app.add_flag("-l,--long", options.long_report, "Print the full report for each of several captures");
+    if (takes.long_report) app.add_flag("--hash", options.hash, "Compute the SHA-256 of the file also where it has more than 64 MiB");
     if (takes.pattern) app.add_option("pattern", options.pattern, "Match name or meaning against this text");
     if (takes.verdicts) add_check_options(app, options.check, Judged::capture);
     else if (!takes.saved && !takes.page && !takes.parts)

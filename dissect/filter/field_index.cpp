@@ -28,6 +28,7 @@ constexpr std::array kAliases{
     Alias{"tcp.port", {"tcp.srcport", "tcp.dstport"}},
     Alias{"infiniband.grh.gid", {"infiniband.grh.sgid", "infiniband.grh.dgid"}},
     Alias{"infiniband.lrh.lid", {"infiniband.lrh.slid", "infiniband.lrh.dlid"}},
+    Alias{"frame.time", {"frame.time_epoch", {}}},
 };
 
 // What guides and habit say, and what it is called here.
@@ -51,7 +52,6 @@ constexpr std::array kHabits{
     Habit{"tcp.sport", "tcp.srcport"},
     Habit{"tcp.dport", "tcp.dstport"},
     Habit{"udp.payload", "udp[8:]"},
-    Habit{"frame.time", "frame.time_epoch"},
     Habit{"frame.time_delta", "frame.time_relative"},
     Habit{"ip.ecn", "ip.dsfield.ecn"},
     Habit{"ip.dscp", "ip.dsfield.dscp"},

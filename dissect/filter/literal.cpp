@@ -5,6 +5,7 @@
 #include <dissect/filter/field_index.hpp>
 #include <dissect/filter/lexer.hpp>
 #include <dissect/filter/literal.hpp>
+#include <dissect/parse_instant.hpp>
 #include <dissect/parse_value.hpp>
 
 #include <algorithm>
@@ -202,17 +203,53 @@ Meant<std::vector<NumberRange>> address_meant(const Field& field, const Literal&
 
 Meant<std::vector<NumberRange>> fraction_meant(const Field& field, const Literal& literal) {
     const auto number = literal.quoted ? std::nullopt : parse_fixed_point(literal.text, field.digits);
+    const bool clock = field.format == Format::instant;
+    if (!number && clock)
+        if (const auto time = parse_instant(literal.text)) {
+            const std::uint64_t turned = static_cast<std::uint64_t>(std::to_underlying(*time)) ^ sign_flip(field);
+            return std::vector{NumberRange{turned, turned}};
+        }
     if (!number)
         return named_or(
             field, literal,
-            {fmt::format("invalid value {}: {} is a number with at most {} decimals", in_quotes(literal.text), field.name, field.digits)});
+            {fmt::format("invalid value {}: {} is a number with at most {} decimals{}", in_quotes(literal.text), field.name, field.digits,
+                         clock ? ", or a time such as \"2026-11-21 01:14:08.5\" (UTC)" : "")});
     const std::uint64_t turned = static_cast<std::uint64_t>(*number) ^ sign_flip(field);
+    return std::vector{NumberRange{turned, turned}};
+}
+
+// Nanoseconds of one unit of a field; 0: it counts something else than time.
+std::uint64_t nanoseconds_of(std::string_view unit) {
+    struct Unit {
+        std::string_view name;
+        std::uint64_t nanoseconds;
+    };
+    constexpr std::array kUnits{Unit{"s", 1'000'000'000}, Unit{"ms", 1'000'000}, Unit{"us", 1'000}, Unit{"ns", 1}};
+    const auto row = std::ranges::find(kUnits, unit, &Unit::name);
+    return row == kUnits.end() ? 0 : row->nanoseconds;
+}
+
+// "5ms" of a field that counts time, in whatever unit it counts; nothing where the literal is none.
+std::optional<Meant<std::vector<NumberRange>>> duration_meant(const Field& field, const Literal& literal) {
+    const std::uint64_t unit = nanoseconds_of(field.unit);
+    if (unit == 0 || literal.quoted || !literal.text.ends_with('s')) return std::nullopt;
+    const auto duration = parse_duration(literal.text);
+    if (!duration) return std::nullopt;
+    std::uint64_t parts = 1;  // that the number counts, of a unit
+    for (unsigned i = 0; i < field.digits; ++i) parts *= 10;
+    const auto time = static_cast<std::uint64_t>(std::to_underlying(*duration));
+    const std::uint64_t least = std::max<std::uint64_t>(unit / parts, 1);  // nanoseconds
+    const std::uint64_t more = std::max<std::uint64_t>(parts / unit, 1);   // of parts that are shorter than a nanosecond
+    if (time % least != 0 || time / least > largest(field) / more)
+        return std::unexpected(Misfit{fmt::format("invalid value {}: {} counts in {}", in_quotes(literal.text), field.name, field.unit)});
+    const std::uint64_t turned = (time / least * more) ^ (value_type(field.format) == ValueType::fixed_point ? sign_flip(field) : 0);
     return std::vector{NumberRange{turned, turned}};
 }
 
 }  // namespace
 
 Meant<std::vector<NumberRange>> numbers_meant(const Field& field, const Literal& literal) {
+    if (auto duration = duration_meant(field, literal)) return *std::move(duration);
     switch (value_type(field.format)) {
         case ValueType::boolean: return truth_meant(field, literal);
         case ValueType::mac:

@@ -19,6 +19,9 @@
 #include <sys/random.h>
 
 struct evp_md_st {};      // one of a kind: SHA-256
+struct evp_md_ctx_st {
+    SHA256_CTX hash{};
+};
 struct evp_cipher_st {};  // one of a kind: AES of 128 bits, each block by itself
 struct evp_cipher_ctx_st {
     AES_KEY key{};
@@ -51,6 +54,18 @@ int EVP_Digest(const void* data, std::size_t count, unsigned char* digest, unsig
     digest_of({Bytes(static_cast<const unsigned char*>(data), count)}, digest);
     if (length != nullptr) *length = SHA256_DIGEST_LENGTH;
     return 1;
+}
+
+EVP_MD_CTX* EVP_MD_CTX_new() { return new (std::nothrow) evp_md_ctx_st; }
+void EVP_MD_CTX_free(EVP_MD_CTX* context) { delete context; }
+
+int EVP_DigestInit_ex(EVP_MD_CTX* context, const EVP_MD* kind, ENGINE* engine) {
+    return kind == &kSha256 && engine == nullptr ? SHA256_Init(&context->hash) : 0;
+}
+int EVP_DigestUpdate(EVP_MD_CTX* context, const void* data, std::size_t count) { return SHA256_Update(&context->hash, data, count); }
+int EVP_DigestFinal_ex(EVP_MD_CTX* context, unsigned char* digest, unsigned* length) {
+    if (length != nullptr) *length = SHA256_DIGEST_LENGTH;
+    return SHA256_Final(digest, &context->hash);
 }
 
 // RFC 2104.

@@ -55,7 +55,13 @@ for shell in bash fish zsh; do
     expect $shell infiniband.bth.psn qpscope packets -e infiniband.bth.ps
     expect $shell go-back-n-loss qpscope extract trace.pcap --finding go
     expect $shell 1 qpscope messages trace.pcap --connection ""
+    expect $shell ib_write_bw qpscope peer ib_write_b
+    expect $shell RSP-02 qpscope check --only RSP-0
+    expect $shell RSP-02 qpscope conform --only RSP-0
+    expect $shell timeline qpscope help time
+    expect $shell peer qpscope help pe
 done
+[[ -z $(in_bash qpscope help info "" | tr -d '\n') ]] || fail "a second command of help"
 # Nothing that is not there.
 [[ $(in_bash qpscope extract trace.pcap --finding "" | grep -c .) == $(qpscope findings -q -f tsv trace.pcap | tail -n +2 | cut -f 2 | sort -u | grep -c .) ]] ||
     fail "findings that the capture does not have"

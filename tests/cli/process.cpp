@@ -131,9 +131,10 @@ Ending run(const std::vector<std::string>& words, const Surroundings& surroundin
     Descriptor out = surroundings.output.empty() ? memory_file() : Descriptor(::open(surroundings.output.c_str(), O_WRONLY | O_CLOEXEC));
     const Descriptor err = memory_file();
     Pipe in = make_pipe();
+    const Descriptor nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));  // a pipe without input would be a capture of no bytes
     Pipe lines = make_pipe();
     const pid_t process =
-        start(words, surroundings, in.reader.number(), surroundings.lines > 0 ? lines.writer.number() : out.number(), err.number());
+        start(words, surroundings, surroundings.input ? in.reader.number() : nothing.number(), surroundings.lines > 0 ? lines.writer.number() : out.number(), err.number());
     in.reader.close();
     lines.writer.close();
     std::thread writer([&] {

@@ -45,6 +45,7 @@ every = {
     "analyze": [["analyze"]],
     "findings": [["findings"]],
     "connections": [["connections"]],
+    "connections-by-host": [["connections", "--by-host"]],
     "messages": [["messages"]],
     "operations": [["operations"]],
     "operations-list": [["operations", "--list"]],
@@ -60,6 +61,7 @@ every = {
 some = {
     "connections": [["connections", "--match", "Got completion from peer 10.77.0.12<4711> with status=13"]],
     "check": [["check", "--all"]],
+    "timeline": [["timeline", "-e", "infiniband", "-e", "ip.dsfield.ecn == 3"]],
     "packets": [["packets", "-e", "frame.number", "-e", "infiniband.bth.psn", "-e", "infiniband.payload"]],
     "follow": [["follow", "1", "--decode"], ["follow", "3", "--decode"]],
 }

@@ -2,6 +2,7 @@
 #include <cli/exit_code.hpp>
 #include <tests/cli/qpscope.hpp>
 #include <tests/support/catch.hpp>
+#include <tests/support/temporary_file.hpp>
 
 #include <set>
 
@@ -17,7 +18,9 @@ Ending wrong(const std::vector<std::string>& words) {
     INFO(fmt::format("{}", fmt::join(words, " ")));
     CHECK(ending.code == kUsage);
     CHECK(ending.out.empty());
-    CHECK_THAT(ending.err, StartsWith("qpscope: "));
+    const auto lines = lines_of(ending.err);
+    REQUIRE_FALSE(lines.empty());
+    CHECK((lines.front().starts_with("qpscope: ") || lines.back().starts_with("qpscope: ")));
     return ending;
 }
 
@@ -68,6 +71,68 @@ TEST_CASE("wrong words are wrong use") {
     (void)wrong({"packets", "-i", "lo", sample("rds")});
 }
 
+TEST_CASE("the last line of wrong use is what is wrong") {
+    for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+             {}, {"info"}, {"packets", "--bogus", sample("rds")}, {"analyze", "--formt", "json", sample("rds")}, {"stats", sample("rds")},
+             {"packets", "-i", "lo", sample("rds")}, {"peer"}, {"peer", "-a", "127.0.0.1", "rpnig"}}) {
+        INFO(fmt::format("{}", fmt::join(words, " ")));
+        const auto lines = lines_of(wrong(words).err);
+        CHECK(lines.size() <= 2);
+        CHECK_THAT(lines.back(), StartsWith("qpscope: "));
+    }
+}
+
+TEST_CASE("a slip in a command or an option is answered with what was meant") {
+    CHECK_THAT(wrong({"analyze", "--formt", "json", sample("rds")}).err, Contains("unknown option '--formt': did you mean --format?"));
+    CHECK_THAT(wrong({"analyze", "--formt=json", sample("rds")}).err, Contains("did you mean --format?"));
+    CHECK_THAT(wrong({"packets", "--no-such-option", sample("rds")}).err, Contains("unknown option '--no-such-option'\n"));
+    CHECK_THAT(wrong({"stats", sample("rds")}).err, Contains("no such command or file 'stats': did you mean info?"));
+    CHECK_THAT(wrong({"findigs", sample("rds")}).err, Contains("no such command or file 'findigs': did you mean findings?"));
+    CHECK_THAT(wrong({"qwerty", sample("rds")}).err, Contains("no such command or file 'qwerty'\n"));
+    CHECK(qpscope({"no/such.pcap"}).code == kUnreadable);  // that is a file, whatever it is not
+    CHECK_THAT(wrong({"peer", "-a", "127.0.0.1", "ib_wirte_bw"}).err, Contains("no such program 'ib_wirte_bw': did you mean ib_write_bw?"));
+}
+
+TEST_CASE("options of tshark are answered with what they are here") {
+    for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+             {"packets", "-T", "fields", sample("rds")}, {"packets", "-t", "ad", sample("rds")}, {"packets", "-V", sample("rds")},
+             {"packets", "-x", sample("rds")}, {"packets", "-z", "expert", sample("rds")}, {"packets", "-E", "separator=,", sample("rds")},
+             {"-T", "fields", sample("rds")}, {"-z", "conv,ip", sample("rds")}}) {
+        INFO(fmt::format("{}", fmt::join(words, " ")));
+        CHECK_THAT(wrong(words).err, Contains("tshark's " + words[words[0].starts_with('-') ? 0 : 1]));
+    }
+}
+
+TEST_CASE("standard input is read where it is no terminal and nothing is named") {
+    const std::vector<std::byte> capture = read_file(sample("rds"));
+    const Ending ending = qpscope({"findings", "-f", "json"}, {.input = capture});
+    CHECK(ending.code == kDone);
+    CHECK(ending.out == qpscope({"findings", "-f", "json", "-"}, {.input = capture}).out);
+    CHECK(qpscope({}, {.input = capture}).out == qpscope({"analyze", "-"}, {.input = capture}).out);
+    CHECK(qpscope({"-q", "--no-progress"}, {.input = capture}).out == qpscope({"analyze", "-"}, {.input = capture}).out);
+    (void)wrong({"findings"});  // /dev/null is no input
+}
+
+TEST_CASE("show: a number that is no file is that of a frame") {
+    CHECK(qpscope({"show", "3", sample("rds")}).out == qpscope({"show", "-n", "3", sample("rds")}).out);
+    CHECK(qpscope({"show", "2-3,5", sample("rds")}).out == qpscope({"show", "-n", "2-3,5", sample("rds")}).out);
+    CHECK_THAT(wrong({"show", "0", sample("rds")}).err, Contains("'0'"));
+    const Ending missing = qpscope({"show", "no/such.pcap", sample("rds")});
+    CHECK(missing.code == kUnreadable);
+    CHECK(missing.out.empty());
+}
+
+TEST_CASE("ids of checks are folded to upper case") {
+    CHECK(qpscope({"check", "--only", "rsp,fmt-08", sample("rds")}).out == qpscope({"check", "--only", "RSP,FMT-08", sample("rds")}).out);
+    (void)wrong({"check", "--only", "nonsense", sample("rds")});
+}
+
+TEST_CASE("help of a command, asked for in front of it") {
+    CHECK(qpscope({"help", "info"}).out == qpscope({"info", "--help"}).out);
+    CHECK(qpscope({"help", "peer"}).out == qpscope({"peer", "--help"}).out);
+    CHECK(qpscope({"help"}).out == qpscope({"--help"}).out);
+}
+
 TEST_CASE("a file alone is short for analyze") { CHECK(qpscope({sample("rds")}).out == qpscope({"analyze", sample("rds")}).out); }
 
 TEST_CASE("a wrong filter is shown with a caret, a reason and what was meant") {
@@ -107,6 +172,16 @@ TEST_CASE("fields are found by a part of their name or meaning") {
     const auto lines = lines_of(qpscope({"fields", "-f", "csv", "credit_count"}).out);
     REQUIRE(lines.size() == 2);
     CHECK_THAT(lines[1], StartsWith("infiniband.aeth.syndrome.credit_count,"));
+    const auto names = [](const char* pattern) {
+        std::string all;
+        for (const std::string& line : lines_of(qpscope({"fields", "-f", "tsv", pattern}).out)) all += line.substr(0, line.find('\t')) + ' ';
+        return all;
+    };
+    CHECK_THAT(names("rkey"), Contains("infiniband.reth.r_key "));
+    CHECK_THAT(names("qpn"), Contains("infiniband.bth.destqp "));
+    CHECK_THAT(names("roce"), Contains("rdma.encapsulation ") && !Contains("proc"));
+    CHECK_THAT(names("syndrome"), Contains("infiniband.aeth.syndrome "));
+    CHECK_THAT(names("psn"), Contains("infiniband.bth.psn "));
     const Ending none = qpscope({"fields", "zzzz"});
     CHECK(none.out.empty());
     CHECK_THAT(none.err, Contains("'zzzz'"));

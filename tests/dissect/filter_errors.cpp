@@ -73,6 +73,10 @@ constexpr std::array kWrong{
     WrongFilter{"ip.flags.df & 1", "15: ip.flags.df is true or false and takes no mask"},
     WrongFilter{"infiniband.bth.a == maybe", "21: invalid value 'maybe': infiniband.bth.a is true or false"},
     WrongFilter{"frame.time_relative > 1.1234567891", "23: invalid value '1.1234567891': frame.time_relative is a number with at most 9 decimals"},
+    WrongFilter{"frame.time_relative > 5min", "23: invalid value '5min': frame.time_relative is a number with at most 9 decimals"},
+    WrongFilter{"frame.len > 5ms", "13: invalid value '5ms': frame.len is a number"},
+    WrongFilter{"frame.time > \"2026-02-30\"", "14: invalid value '2026-02-30': frame.time_epoch is a number with at most 9 decimals, or a time such "
+                                               "as \"2026-11-21 01:14:08.5\" (UTC)"},
     WrongFilter{"frame.time_relative > 1e0", "23: invalid value '1e0': frame.time_relative is a number with at most 9 decimals"},
     // names of values
     WrongFilter{"infiniband.bth.opcode == RC_SEND_ONLI", "26: 'RC_SEND_ONLI' is not a value of infiniband.bth.opcode; did you mean RC_SEND_ONLY?"},

@@ -278,6 +278,18 @@ TEST_CASE("Decimal fractions compare in the field's own digits, below zero too")
         {"frame.time_relative > -1", "WNTSAG"},
         {"frame.time_relative in {-1..0.5}", "WNT"},
         {"frame.time_relative > 1.5", "G"},
+        {"frame.time_relative > 1500ms", "G"},
+        {"frame.time_relative == 0.5s", "T"},
+        {"frame.time_relative == 500ms", "T"},
+        {"frame.time_relative <= 500000us", "WNT"},
+        {"frame.time_relative in {0s..500ms}", "NT"},
+        {"frame.time_relative == 500000001ns", ""},
+        {"frame.time == \"1970-01-01\"", "WNTSAG"},
+        {"frame.time < \"1970-01-01 00:00:00.000000001\"", "WNTSAG"},
+        {"frame.time >= \"2026-11-21 01:14:08\"", ""},
+        {"frame.time_epoch < '2026-11-21T01:14:08Z'", "WNTSAG"},
+        {"frame.time == \"1970-01-01 01:00:00+01:00\" and arp", "A"},
+        {"frame.time", "WNTSAG"},
     });
 }
 

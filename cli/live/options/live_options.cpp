@@ -168,7 +168,7 @@ namespace {
 void add_exchange_options(CLI::App& app, LiveOptions& options) {
     app.add_flag("-R,--rdma-cm", options.rdma_cm, "Connect and exchange parameters over rdma_cm, not TCP (ib_* -R)");
     app.add_option("--tcp", options.tcp,
-                   "Exchange queue pairs over TCP with HOST (default: the peer), or listen at HOST (default: loopback; 0.0.0.0, ::: all)")
+                   "Exchange queue pairs over TCP with HOST (default: the peer), or listen at HOST (default: the system's address on the interface; of agent: 127.0.0.1; 0.0.0.0, ::: all)")
         ->type_name("HOST");
     add_read(app, "-c,--service", "WORD", "Service of ib_*: RC, UC or UD (default: RC)",
              [&options](const std::string& text) { options.service = read_service(text); });
