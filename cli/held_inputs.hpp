@@ -10,6 +10,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace qps::cli {
 
@@ -21,16 +22,20 @@ public:
 
     // Regular files, also those that could not be opened; nothing for pipes, devices and standard input.
     [[nodiscard]] std::optional<dissect::HeldFile> file(const std::string& name) const;
+    // The files, in the order in which they are read; says so where that is not the order given.
+    [[nodiscard]] const std::vector<std::string>& in_order(const Options& options);
     // --capture-filter, for every link type; nullptr: none was asked for.
     [[nodiscard]] std::expected<dissect::BpfFilter, std::string>* filter() { return filter_ ? &*filter_ : nullptr; }
 
 private:
     explicit HeldInputs(const Options& options);
+    [[nodiscard]] std::optional<dissect::Instant> begin_of(const std::string& name) const;
     struct Named {
         std::string name;
         dissect::HeldFile file;
     };
     std::vector<Named> files_;  // by name
+    std::optional<std::vector<std::string>> ordered_;
     std::optional<std::expected<dissect::BpfFilter, std::string>> filter_;
 };
 

@@ -57,8 +57,12 @@ std::expected<SavedCapture, ExitCode> open_capture(const Options& options) {
 
 ExitCode finish(const Options& options, SavedCapture& file, const PacketCopies& copies, ExitCode code, std::string_view about) {
     if (!copies.ok()) return copies.ok().error().closed ? ExitCode::done : fail_output(copies.ok().error(), ExitCode::output_failed);
+    const std::string& broken_off = interruption();
+    if (!broken_off.empty())
+        if (const auto said = file.end_with(broken_off); !said) return fail_output(said.error(), ExitCode::output_failed);
     if (const auto saved = file.commit(); !saved) return saved.error().closed ? ExitCode::done : fail_output(saved.error(), ExitCode::output_failed);
-    if (!options.quiet && options.capture != "-") say("qpscope: {} packets written to {}{}\n", file.frames(), options.capture, about);
+    if (!options.quiet && options.capture != "-")
+        say("qpscope: {} packets written to {}{}{}{}\n", file.frames(), options.capture, about, broken_off.empty() ? "" : ": ", broken_off);
     return code;
 }
 

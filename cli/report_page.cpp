@@ -90,7 +90,7 @@ ExitCode run_report(const Options& asked) {
     });
     if (printer)
         if (const auto printed = printer->finish(); !printed) return refuse_pdf(printed.error());
-    return finish(options, analyzed, output);
+    return worse(say_nothing_seen(options, analyzed.timeline), finish(options, analyzed, output));
 }
 
 }  // namespace qps::cli
