@@ -35,6 +35,11 @@ bool fit(std::size_t count) {
     return setrlimit(RLIMIT_NOFILE, &limit) == 0;
 }
 
+bool is_regular(const std::string& name) {
+    struct stat status{};
+    return !is_standard_input(name) && stat(name.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+}
+
 // Nothing where it is to be opened at its turn: a pipe waits for who writes it.
 std::optional<dissect::HeldFile> hold(const std::string& name) {
     struct stat status{};
@@ -59,7 +64,8 @@ HeldInputs::HeldInputs(const Options& options) {
     std::erase_if(names, is_standard_input);
     std::ranges::sort(names);
     names.erase(std::ranges::unique(names).begin(), names.end());
-    if (fit(names.size()))
+    holds_ = fit(names.size());
+    if (holds_)
         for (std::string& name : names)
             if (const auto file = hold(name)) files_.push_back({std::move(name), *file});
     const bool evidence = !options.check.evidence.empty();
@@ -72,9 +78,8 @@ HeldInputs::HeldInputs(const Options& options) {
 
 // When its first packet was recorded; nothing where that cannot be seen before it is its turn, or there is none.
 std::optional<dissect::Instant> HeldInputs::begin_of(const std::string& name) const {
-    struct stat status{};
     const auto held = file(name);
-    if (!held && (is_standard_input(name) || stat(name.c_str(), &status) != 0 || !S_ISREG(status.st_mode))) return {};
+    if (!held && (holds_ || !is_regular(name))) return {};
     auto capture = held ? dissect::CaptureFile::open(*held, name, interrupted) : dissect::CaptureFile::open(name, interrupted);
     if (!capture) return {};
     dissect::Batch batch;
@@ -85,9 +90,9 @@ std::optional<dissect::Instant> HeldInputs::begin_of(const std::string& name) co
 }
 
 const std::vector<std::string>& HeldInputs::in_order(const Options& options) {
-    if (ordered_) return *ordered_;
-    ordered_ = options.files;
-    if (options.in_order || options.by_time || options.files.size() < 2) return *ordered_;
+    if (options.in_order || options.by_time || options.files.size() < 2) return options.files;
+    if (given_ == options.files) return ordered_;
+    given_ = ordered_ = options.files;
     struct Begun {
         dissect::Instant begin{};
         std::string name;
@@ -100,14 +105,14 @@ const std::vector<std::string>& HeldInputs::in_order(const Options& options) {
         // What has no time stays behind the one before it.
         begun.push_back({begin ? dissect::moved(*begin, moved) : begun.empty() ? dissect::Instant{INT64_MIN} : begun.back().begin, name});
     }
-    if (std::ranges::is_sorted(begun, {}, &Begun::begin)) return *ordered_;
+    if (std::ranges::is_sorted(begun, {}, &Begun::begin)) return ordered_;
     std::ranges::stable_sort(begun, {}, &Begun::begin);
-    ordered_->clear();
-    for (Begun& each : begun) ordered_->push_back(std::move(each.name));
+    ordered_.clear();
+    for (Begun& each : begun) ordered_.push_back(std::move(each.name));
     if (!options.quiet)
-        say("qpscope: {} files are read in the order of their first packets, {} first and {} last (--in-order: as given)\n", begun.size(), ordered_->front(),
-            ordered_->back());
-    return *ordered_;
+        say("qpscope: {} files are read in the order of their first packets, {} first and {} last (--in-order: as given)\n", begun.size(), ordered_.front(),
+            ordered_.back());
+    return ordered_;
 }
 
 std::optional<dissect::HeldFile> HeldInputs::file(const std::string& name) const {

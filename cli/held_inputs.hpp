@@ -35,7 +35,9 @@ private:
         dissect::HeldFile file;
     };
     std::vector<Named> files_;  // by name
-    std::optional<std::vector<std::string>> ordered_;
+    bool holds_ = false;        // all regular files are among them
+    std::vector<std::string> given_;
+    std::vector<std::string> ordered_;  // these, by their first packets
     std::optional<std::expected<dissect::BpfFilter, std::string>> filter_;
 };
 

@@ -264,7 +264,7 @@ TEST_CASE("an output file has what standard output would have") {
 
 TEST_CASE("a reader that goes away ends the program quietly") {
     for (const char* command : {"packets", "show", "info"}) {
-        const Ending ending = qpscope({command, sample("loss_read"), sample("loss_write"), sample("loss_read")}, {.lines = 1});
+        const Ending ending = qpscope({command, sample("loss_write"), sample("loss_read"), sample("loss_read")}, {.lines = 1});
         CHECK(ending.code == kDone);
         CHECK(ending.err.empty());
         CHECK(lines_of(ending.out).size() == 1);
@@ -272,7 +272,7 @@ TEST_CASE("a reader that goes away ends the program quietly") {
 }
 
 TEST_CASE("a reader of a capture that goes away ends the program as quietly") {
-    const Ending ending = qpscope({"packets", "-w", "-", sample("loss_read"), sample("loss_write"), sample("loss_read")}, {.lines = 1});
+    const Ending ending = qpscope({"packets", "-w", "-", sample("loss_write"), sample("loss_read"), sample("loss_read")}, {.lines = 1});
     CHECK(ending.code == kDone);
     CHECK(ending.err.empty());
 }
@@ -445,6 +445,7 @@ TEST_CASE("pieces of a capture are read in the order of their first packets, how
         const Ending own = qpscope(columns + pieces);
         CHECK(own.out != qpscope({"packets", "-f", "tsv", "-e", "frame.time_epoch", whole}).out);
         CHECK(own.err.empty());
+        CHECK_THAT(qpscope({"info", pieces[1], pieces[0]}).err, !Contains("first packets"));  // a row for each, as they are given
     }
 }
 
