@@ -28,7 +28,8 @@ ExitCode run_analyze(const Options& options) {
     if (!output.ok()) return finish(output);
     const Analyzed analyzed = analyze(options, *filter, output, {});
     if (analyzed.any) show_analysis(options, analyzed.timeline, output);
-    return finish(options, analyzed, output);
+    const ExitCode seen = analyzed.any ? say_nothing_seen(options, analyzed.timeline) : ExitCode::done;
+    return worse(seen, finish(options, analyzed, output));
 }
 
 }  // namespace qps::cli

@@ -188,12 +188,14 @@ std::optional<Analyzed> analyze_once(const Options& options, const Filter& filte
         analyst.add(input.drops());
         return output.ok() ? ExitCode::done : ExitCode::output_failed;
     };
-    analyzed.code = for_each_input(options, each_input, reading.again);
+    std::vector<std::string> incomplete;
+    analyzed.code = for_each_input(options, each_input, reading.again, &incomplete);
     analyzed.frames = so_far.frames;
     reading.told = analyst.told();
     if (analyst.over()) return std::nullopt;
     if (reading.report != nullptr) *reading.report = analyst.finish_part();
     else analyzed.timeline = analyst.finish();
+    analyzed.timeline.incomplete = std::move(incomplete);
     if (analyst.over()) return std::nullopt;
     return analyzed;
 }
@@ -335,6 +337,12 @@ ExitCode report_unknown(const Options& options, const transport::Timeline& timel
 ExitCode say_unjudged(const Options& options, const transport::Timeline& timeline) {
     if (judged_all(timeline)) return ExitCode::done;
     if (!options.quiet) say("qpscope: not everything could be judged: {}\n", left_out_text(timeline));
+    return ExitCode::unjudged;
+}
+
+ExitCode say_nothing_seen(const Options& options, const transport::Timeline& timeline) {
+    if (saw_anything(timeline)) return ExitCode::done;
+    if (!options.quiet) say("qpscope: {}\n", kNothingSeen);
     return ExitCode::unjudged;
 }
 

@@ -86,6 +86,9 @@ struct Analyzed {
 // Says what bounds left out of it that may be a finding: its code, ExitCode::unjudged, or done.
 [[nodiscard]] ExitCode say_unjudged(const Options& options, const transport::Timeline& timeline);
 
+// Says that there was nothing to judge: its code, ExitCode::unjudged, or done.
+[[nodiscard]] ExitCode say_nothing_seen(const Options& options, const transport::Timeline& timeline);
+
 // The exit code of a command: that of the inputs, of the output, and of the findings where the user asked for it.
 [[nodiscard]] ExitCode finish(const Options& options, const Analyzed& analyzed, Output& output);
 

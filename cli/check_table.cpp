@@ -95,6 +95,8 @@ void append_verdicts(std::string& out, const Report& report, bool all, bool colo
         }
         out += '\n';
     }
+    for (const ReportFact& fact : report.facts)
+        if (fact.name == "incomplete" || fact.name == "nothing judged") append_wrapped(out, fmt::format("{}: ", fact.name), kCheckIndent, fact.value);
     out += counts_text(count(report)) + '\n';
 }
 

@@ -1,9 +1,11 @@
 #include <cli/checking.hpp>
 #include <cli/message.hpp>
 #include <cli/report.hpp>
+#include <transport-replay/report/bounds.hpp>
 #include <transport-replay/report/figures.hpp>
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -16,12 +18,19 @@ using namespace transport::conformance;
 
 namespace {
 
+constexpr double kSecond = 1e9;  // in nanoseconds
+
 Report report_of(const Options& options, const Profile& profile, const transport::Timeline& timeline, const PassiveRecord& record) {
     Report report;
     report.subject = fmt::format("{}", fmt::join(input_names(options), ", "));
-    report.facts.push_back({"packets", grouped(timeline.packets)});
-    report.facts.push_back({"connections", grouped(timeline.connections.size())});
-    if (timeline.first && timeline.last) report.facts.push_back({"duration", duration_text(*timeline.last - *timeline.first)});
+    for (const std::string& each : timeline.incomplete) report.facts.push_back({"incomplete", each});
+    if (!saw_anything(timeline)) report.facts.push_back({"nothing judged", std::string(kNothingSeen)});
+    report.facts.push_back({"packets", grouped(timeline.packets), fmt::format("{}", timeline.packets)});
+    report.facts.push_back({"connections", grouped(timeline.connections.size()), fmt::format("{}", timeline.connections.size())});
+    if (timeline.first && timeline.last) {
+        const Duration length = *timeline.last - *timeline.first;
+        report.facts.push_back({"duration", duration_text(length), fmt::format("{:.9f}", static_cast<double>(std::to_underlying(length)) / kSecond)});
+    }
     const auto& device = options.check.device;
     if (device) report.facts.push_back({"judged", fmt::format("{} alone, {}", text(*device), counted(packets_sent(record.hosts, device), "packet"))});
     if (!profile.name.empty()) report.facts.push_back({"device", profile.name});
@@ -45,8 +54,9 @@ ExitCode say_device_unknown(const Options& options, const PassiveRecord& record)
 
 // Nothing was judged where every chosen check is another transport's, or needs a peer that provokes it.
 ExitCode say_undecided(const Options& options, const Report& report) {
-    if (options.check.only.empty() || !report.results.empty()) return ExitCode::done;
-    if (!options.quiet) say("qpscope: none of the chosen checks (--only) is decided by this capture\n");
+    const auto decided = [](const CheckResult& result) { return result.verdict != Verdict::not_applicable && result.verdict != Verdict::inconclusive; };
+    if (std::ranges::any_of(report.results, decided)) return ExitCode::done;
+    if (!options.quiet) say("qpscope: none of the {}checks{} is decided by this capture\n", options.check.only.empty() ? "" : "chosen ", options.check.only.empty() ? "" : " (--only)");
     return ExitCode::unjudged;
 }
 
@@ -69,7 +79,8 @@ Verdicts write_verdicts(const Options& options, const Measures& measures, const 
     Verdicts verdicts{.report = report_of(options, measures.profile, timeline, record), .code = ExitCode::done};
     verdicts.code = write_report(options, verdicts.report, measures, output);
     verdicts.code = worse(verdicts.code, say_device_unknown(options, record));
-    verdicts.code = worse(verdicts.code, say_undecided(options, verdicts.report));
+    const ExitCode unseen = say_nothing_seen(options, timeline);
+    verdicts.code = worse(verdicts.code, unseen == ExitCode::done ? say_undecided(options, verdicts.report) : unseen);
     return verdicts;
 }
 

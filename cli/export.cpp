@@ -10,6 +10,7 @@
 #include <cli/message.hpp>
 #include <dissect/capture/saved_capture.hpp>
 #include <transport-replay/model/timeline.hpp>
+#include <transport-replay/report/bounds.hpp>
 #include <transport-replay/report/connection_times.hpp>
 #include <transport-replay/report/connections.hpp>
 #include <transport-replay/report/findings.hpp>
@@ -112,6 +113,8 @@ public:
             if (wanted(options_, connection.uid))
                 add<ConnectionRow>("connections", connection_columns(),
                                    {connection, over.contains(connection.uid), {}, timeline.ulp.find(connection.uid), times_.find(connection.uid), &timeline.congestion});
+        for (const std::string& each : timeline.incomplete) sink_.add(schema_of("incomplete"), std::array<Cell, 1>{text_cell(each)});
+        if (!saw_anything(timeline)) sink_.add(schema_of("incomplete"), std::array<Cell, 1>{text_cell(kNothingSeen)});
         std::uint64_t number = 0;
         for (const Finding& finding : timeline.findings) {
             if (!wanted(options_, finding.connection)) continue;

@@ -73,7 +73,7 @@ constexpr std::array kMessageColumns{
     SchemaColumn{"first_ns", kInteger, "time of its first packet"},
     SchemaColumn{"duration_ns", kInteger, "from its first to its last packet"},
     SchemaColumn{"latency_ns", kInteger, "from its first packet to its answer; absent without an answer"},
-    SchemaColumn{"outcome", kText, "completed, sent (nobody answers), failed, abandoned, open"},
+    SchemaColumn{"outcome", kText, "completed, sent (nobody answers), failed, gave up, abandoned, open"},
     SchemaColumn{"nak_code", kInteger, "of one that failed"},
     SchemaColumn{"address", kInteger, "remote address of READ, WRITE and ATOMIC"},
     SchemaColumn{"rkey", kInteger, "and its R_Key"},
@@ -170,6 +170,10 @@ constexpr std::array kPacketColumns{
     SchemaColumn{"ce", kInteger, "1: it has a congestion mark"},
 };
 
+constexpr std::array kIncompleteColumns{
+    SchemaColumn{"what", kText, "a sentence: interrupted, a file that could not be read, no RDMA packet to judge"},
+};
+
 constexpr std::array<std::string_view, 1> kConnectionIndices{"a_address, b_address"};
 constexpr std::array<std::string_view, 2> kMessageIndices{"connection, first_ns", "latency_ns"};
 constexpr std::array<std::string_view, 2> kOperationIndices{"connection, request_ns", "protocol, operation, latency_ns"};
@@ -185,6 +189,7 @@ constexpr std::array kTables{
     SchemaTable{"finding_packets", "The packets that prove findings, a row each.", "", kFindingPacketColumns, kFindingPacketIndices},
     SchemaTable{"timeline", "Counters per interval, as `qpscope timeline` prints them. An interval without packets has no row.", "start_ns",
                 kTimelineColumns, {}},
+    SchemaTable{"incomplete", "What the other tables are not of, though it was asked for. Without a row they are of all.", "", kIncompleteColumns, {}},
     SchemaTable{"packets", "Packets, with `--packets` only.", "frame", kPacketColumns, kPacketIndices},
 };
 

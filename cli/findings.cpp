@@ -7,8 +7,10 @@
 #include <cli/sheet.hpp>
 #include <cli/shown.hpp>
 #include <cli/tone.hpp>
+#include <dissect/render_value.hpp>
 #include <transport-replay/findings/findings.hpp>
 #include <transport-replay/model/timeline.hpp>
+#include <transport-replay/report/bounds.hpp>
 #include <transport-replay/report/findings.hpp>
 #include <transport-replay/report/json.hpp>
 #include <transport-replay/report/ticket.hpp>
@@ -16,6 +18,8 @@
 #include <array>
 #include <set>
 #include <span>
+
+#include <fmt/format.h>
 
 namespace qps::cli {
 
@@ -45,6 +49,10 @@ public:
 
     // The end: those that were not printed before. Where none was, people get them folded.
     void end(const transport::Timeline& timeline) {
+        if (folds()) {
+            for (const std::string& each : timeline.incomplete) text_ += fmt::format("incomplete: {}\n", dissect::printable(each));
+            if (!timeline.incomplete.empty() && !timeline.findings.empty()) text_ += '\n';
+        }
         if (folds() && printed_.empty()) {
             append_findings(text_, options_, timeline, color_);
         } else if (printed_.empty()) {
@@ -55,6 +63,7 @@ public:
         }
         if (options_.format == OutputFormat::json) {
             document_.close_list();
+            add_extent(document_, timeline);
             document_.close();
             text_ += '\n';
         }
@@ -131,8 +140,10 @@ ExitCode run_findings(const Options& options) {
         listening.meanwhile = [&](const transport::Timeline& so_far) { begin().print_new(so_far); };
     const Analyzed analyzed = analyze(options, *filter, output, listening);
     if (analyzed.any) begin().end(analyzed.timeline);
-    if (analyzed.any && analyzed.timeline.findings.empty()) report_none(options, "findings");
-    return finish(options, analyzed, output);
+    const bool seen = !analyzed.any || saw_anything(analyzed.timeline);
+    if (seen && analyzed.any && analyzed.timeline.findings.empty()) report_none(options, "findings");
+    const ExitCode code = seen ? ExitCode::done : say_nothing_seen(options, analyzed.timeline);
+    return worse(code, finish(options, analyzed, output));
 }
 
 }  // namespace qps::cli

@@ -1,11 +1,15 @@
 #include <cli/held_inputs.hpp>
+#include <cli/input.hpp>
 #include <cli/message.hpp>
+#include <dissect/capture/capture_file.hpp>
 #include <dissect/capture/descriptor.hpp>
+#include <dissect/capture/time_merge.hpp>
 #include <sandbox/sandbox.hpp>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <cstdint>
 #include <utility>
 
 #include <fcntl.h>
@@ -30,6 +34,11 @@ bool fit(std::size_t count) {
     if (limit.rlim_max < wanted) return false;
     limit.rlim_cur = wanted;
     return setrlimit(RLIMIT_NOFILE, &limit) == 0;
+}
+
+bool is_regular(const std::string& name) {
+    struct stat status{};
+    return !is_standard_input(name) && stat(name.c_str(), &status) == 0 && S_ISREG(status.st_mode);
 }
 
 // Nothing where it is to be opened at its turn: a pipe waits for who writes it.
@@ -57,7 +66,8 @@ HeldInputs::HeldInputs(const Options& options) {
     std::erase_if(names, is_standard_input);
     std::ranges::sort(names);
     names.erase(std::ranges::unique(names).begin(), names.end());
-    if (fit(names.size()))
+    holds_ = fit(names.size());
+    if (holds_)
         for (std::string& name : names)
             if (const auto file = hold(name)) files_.push_back({std::move(name), *file});
     const bool evidence = !options.check.evidence.empty();
@@ -97,6 +107,45 @@ std::expected<std::string, std::string> HeldInputs::contents(const std::string& 
         asked |= bytes.size() >= kLooked;
         if (bytes.size() > most) return bytes;
     }
+}
+
+// When its first packet was recorded; nothing where that cannot be seen before it is its turn, or there is none.
+std::optional<dissect::Instant> HeldInputs::begin_of(const std::string& name) const {
+    const auto held = file(name);
+    if (!held && (holds_ || !is_regular(name))) return {};
+    auto capture = held ? dissect::CaptureFile::open(*held, name, interrupted) : dissect::CaptureFile::open(name, interrupted);
+    if (!capture) return {};
+    dissect::Batch batch;
+    while (capture->read(batch))
+        for (const dissect::Frame& frame : batch.frames)
+            if (frame.has_time) return frame.time;
+    return {};
+}
+
+const std::vector<std::string>& HeldInputs::in_order(const Options& options) {
+    if (options.in_order || options.by_time || options.files.size() < 2) return options.files;
+    if (given_ == options.files) return ordered_;
+    given_ = ordered_ = options.files;
+    struct Begun {
+        dissect::Instant begin{};
+        std::string name;
+    };
+    std::vector<Begun> begun;
+    for (const std::string& name : options.files) {
+        const auto begin = begin_of(name);
+        const auto offset = std::ranges::find(options.offsets, name, &std::pair<std::string, dissect::Duration>::first);
+        const dissect::Duration moved = offset == options.offsets.end() ? dissect::Duration{} : offset->second;
+        // What has no time stays behind the one before it.
+        begun.push_back({begin ? dissect::moved(*begin, moved) : begun.empty() ? dissect::Instant{INT64_MIN} : begun.back().begin, name});
+    }
+    if (std::ranges::is_sorted(begun, {}, &Begun::begin)) return ordered_;
+    std::ranges::stable_sort(begun, {}, &Begun::begin);
+    ordered_.clear();
+    for (Begun& each : begun) ordered_.push_back(std::move(each.name));
+    if (!options.quiet)
+        say("qpscope: {} files are read in the order of their first packets, {} first and {} last (--in-order: as given)\n", begun.size(), ordered_.front(),
+            ordered_.back());
+    return ordered_;
 }
 
 std::optional<dissect::HeldFile> HeldInputs::file(const std::string& name) const {

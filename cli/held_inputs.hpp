@@ -31,16 +31,22 @@ public:
     static constexpr std::size_t kLooked = 8;
     [[nodiscard]] std::expected<std::string, std::string> contents(const std::string& name, std::size_t most,
                                                                    const std::function<bool(std::string_view)>& wanted = {}) const;
+    // The files, in the order in which they are read; says so where that is not the order given.
+    [[nodiscard]] const std::vector<std::string>& in_order(const Options& options);
     // --capture-filter, for every link type; nullptr: none was asked for.
     [[nodiscard]] std::expected<dissect::BpfFilter, std::string>* filter() { return filter_ ? &*filter_ : nullptr; }
 
 private:
     explicit HeldInputs(const Options& options);
+    [[nodiscard]] std::optional<dissect::Instant> begin_of(const std::string& name) const;
     struct Named {
         std::string name;
         dissect::HeldFile file;
     };
     std::vector<Named> files_;  // by name
+    bool holds_ = false;        // all regular files are among them
+    std::vector<std::string> given_;
+    std::vector<std::string> ordered_;  // these, by their first packets
     std::optional<std::expected<dissect::BpfFilter, std::string>> filter_;
 };
 

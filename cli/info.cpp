@@ -308,7 +308,9 @@ private:
 
 }  // namespace
 
-ExitCode run_info(const Options& options) {
+ExitCode run_info(const Options& asked) {
+    Options options = asked;
+    options.in_order = true;  // a row for each, where the user looks for it
     const auto filter = compile_filter(options);
     if (!filter) return ExitCode::usage;
     Output output(options);

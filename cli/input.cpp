@@ -121,7 +121,7 @@ std::size_t Input::count(const Options& options) { return !options.interface.emp
 std::expected<Input, OpenFailure> Input::open(const Options& options, std::size_t number) {
     if (!options.interface.empty()) return open(options, std::string());
     if (options.by_time) return open_merged(options);
-    return open(options, options.files[number]);
+    return open(options, HeldInputs::of(options).in_order(options)[number]);
 }
 
 bool Input::read_source(Batch& batch) {
@@ -251,16 +251,47 @@ void catch_interrupts() {
 
 bool interrupted() { return interrupt_seen; }
 
-ExitCode for_each_input(const Options& options, const std::function<ExitCode(Input&, Progress&)>& command, bool said_before) {
+namespace {
+
+std::string how_far;  // the reading that was interrupted first
+
+// "interrupted after 2 of 24 files (8 %)": files count alike, as nobody knows how large those are that were not opened.
+std::string interrupted_text(const Options& options, std::size_t done, const Input* input) {
+    const std::size_t files = Input::count(options);
+    const auto size = input == nullptr ? std::nullopt : input->size();
+    const double part = size && *size != 0 ? std::min(1.0, static_cast<double>(input->bytes_read()) / static_cast<double>(*size)) : 0;
+    const int percent = static_cast<int>((static_cast<double>(done) + part) * 100 / static_cast<double>(files));
+    if (files > 1) return fmt::format("interrupted after {} of {} files ({} %)", done, files, percent);
+    return size ? fmt::format("interrupted after {} % of the file", percent) : "interrupted before the end of the input";
+}
+
+}  // namespace
+
+const std::string& interruption() { return how_far; }
+
+ExitCode for_each_input(const Options& options, const std::function<ExitCode(Input&, Progress&)>& command, bool said_before,
+                        std::vector<std::string>* incomplete) {
     ExitCode code = ExitCode::done;
+    const auto note = [&](std::string sentence) {
+        if (incomplete != nullptr && std::ranges::find(*incomplete, sentence) == incomplete->end()) incomplete->push_back(std::move(sentence));
+    };
     const auto refuse = [&](const OpenFailure& failure) {
         if (!said_before) print(failure.problem);
+        note(fmt::format("{}: {}", failure.problem.file, failure.problem.sentence));
         code = worse(code, failure.code);
+    };
+    // What arrives as it happens ends when the user says so.
+    const auto stop = [&](std::size_t done, const Input* input) {
+        if (options.interface.empty()) {
+            if (how_far.empty()) how_far = interrupted_text(options, done, input);
+            note(how_far);
+        }
+        return worse(code, ExitCode::interrupted);
     };
     for (std::size_t number = 0; number < Input::count(options); ++number) {
         auto input = Input::open(options, number);
         if (!input) {
-            if (interrupted()) return worse(code, ExitCode::interrupted);
+            if (interrupted()) return stop(number, nullptr);
             refuse(input.error());
             std::ranges::for_each(input.error().others, refuse);
             continue;
@@ -272,9 +303,10 @@ ExitCode for_each_input(const Options& options, const std::function<ExitCode(Inp
         if (const std::uint64_t lost = input->lost(); lost != 0 && !said_before)
             say("qpscope: {}: {} frames dropped by the capturing system\n", input->name(), lost);
         if (code == ExitCode::output_failed) break;
-        if (interrupted()) return worse(code, ExitCode::interrupted);
+        if (interrupted()) return stop(number, &*input);
         for (const InputProblem& problem : input->problems()) {
             if (!said_before) print(problem);
+            note(fmt::format("{}: {}", problem.file, problem.sentence));
             code = worse(code, code_of(problem.kind));
         }
     }

@@ -36,7 +36,8 @@ public:
 
     // How many there are: an interface, each file, or all files as one where they are merged by time.
     [[nodiscard]] static std::size_t count(const Options& options);
-    // The next one: a number below count().
+    // The next one: a number below count(). Files come in the order of their first packets, unless the user wants his own (--in-order): names
+    // of pieces sort otherwise in a shell.
     [[nodiscard]] static std::expected<Input, OpenFailure> open(const Options& options, std::size_t number);
     // Of the files that are merged those that could not be opened.
     [[nodiscard]] std::span<const OpenFailure> failures() const { return failures_; }
@@ -114,11 +115,14 @@ private:
 // Makes Ctrl-C and SIGTERM end reading instead of the process, so that what was done is still reported; ignores SIGPIPE.
 void catch_interrupts();
 [[nodiscard]] bool interrupted();
+// "interrupted after 2 of 24 files (8 %)", once for_each_input() ended so; empty else.
+[[nodiscard]] const std::string& interruption();
 
 // Calls `command` for every input of the options, in order, after opening it. Prints problems, one sentence each, with
 // file name and byte offset, and returns the exit code that they and the command's own codes amount to.
 // `said_before`: it is not the first time, and what is wrong with the inputs was printed.
+// `incomplete`: what of the inputs was not read, a sentence each.
 [[nodiscard]] ExitCode for_each_input(const Options& options, const std::function<ExitCode(Input&, Progress&)>& command,
-                                      bool said_before = false);
+                                      bool said_before = false, std::vector<std::string>* incomplete = nullptr);
 
 }  // namespace qps::cli

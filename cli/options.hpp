@@ -45,6 +45,7 @@ struct Options {
     dissect::BitsPerSecond link_speed{};
     std::vector<std::uint16_t> roce_ports;                           // beside 4791
     std::optional<std::uint8_t> uet_protocol;                        // of IP
+    bool in_order = false;                                           // files as they are given, not by their first packets
     bool by_time = false;                                            // all files as one, in the order of their times
     std::vector<std::pair<std::string, dissect::Duration>> offsets;  // added to the times of a file
     transport::MemoryBudget memory = transport::MemoryBudget::of_machine();

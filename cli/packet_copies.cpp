@@ -69,8 +69,12 @@ ExitCode finish(const Options& options, SavedCapture& file, const PacketCopies& 
         if (!options.quiet && options.capture != "-") say("qpscope: no packets written to {}: {}\n", options.capture, kStays);
         return code;
     }
+    const std::string& broken_off = interruption();
+    if (!broken_off.empty())
+        if (const auto said = file.end_with(broken_off); !said) return fail_output(said.error(), ExitCode::output_failed);
     if (const auto saved = file.commit(); !saved) return saved.error().closed ? ExitCode::done : fail_output(saved.error(), ExitCode::output_failed);
-    if (!options.quiet && options.capture != "-") say("qpscope: {} packets written to {}{}\n", file.frames(), options.capture, about);
+    if (!options.quiet && options.capture != "-")
+        say("qpscope: {} packets written to {}{}{}{}\n", file.frames(), options.capture, about, broken_off.empty() ? "" : ": ", broken_off);
     return code;
 }
 

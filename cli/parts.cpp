@@ -55,6 +55,7 @@ std::string settings_of(const Options& options) {
     if (options.count != 0) text += fmt::format(" --count {}", options.count);
     if (options.link_speed != dissect::BitsPerSecond{}) text += fmt::format(" --link-speed {}", std::to_underlying(options.link_speed));
     if (options.by_time) text += " --by-time";
+    if (options.in_order) text += " --in-order";
     for (const auto& [file, offset] : options.offsets) text += fmt::format(" --offset {}={}", file, std::to_underlying(offset));
     if (!options.roce_ports.empty()) text += fmt::format(" --roce-port {}", dissect::roce_ports_text(options.roce_ports));
     if (options.uet_protocol) text += fmt::format(" --uet-protocol {}", *options.uet_protocol);

@@ -88,7 +88,7 @@ ExitCode run_report(const Options& asked) {
         output.write(piece);
         if (printer) printer->write(piece);
     });
-    const ExitCode code = finish(options, analyzed, output);
+    const ExitCode code = worse(say_nothing_seen(options, analyzed.timeline), finish(options, analyzed, output));
     if (!printer) return code;
     const auto printed = printer->finish();
     return printed ? code : worse(code, refuse_pdf(printed.error()));

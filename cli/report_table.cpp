@@ -87,6 +87,7 @@ void append_capture(std::string& out, const Options& options, const transport::T
                                                        !timeline.hosts.empty()            ? fmt::format("captures of {}", counted(timeline.hosts.size(), "host"))
                                                        : timeline.quality.vantage.by_file ? "taps of the same packets"
                                                                                           : "as one capture"));
+    for (const std::string& each : timeline.incomplete) append_row(out, "incomplete", printable(each));
     append_row(out, "packets",
                fmt::format("{} ({} RDMA), {} on the wire", grouped(timeline.packets), grouped(transport::rdma_packets(timeline)),
                            bytes_text(timeline.bytes)));
@@ -232,7 +233,7 @@ void append_pauses(std::string& out, const CongestionReport& congestion) {
     const auto add = [&](std::string_view kind, const auto& sum) {
         if (sum.stops + sum.resumes == 0) return;
         std::string row = fmt::format("{}: {} XOFF, {} XON", kind, grouped(sum.stops), grouped(sum.resumes));
-        if (sum.periods != sum.unknown) row += fmt::format("; paused {} in total", duration_text(sum.paused));
+        if (sum.paused != Duration{}) row += fmt::format("; paused {}{} in total", sum.unknown != 0 ? "at most " : "", duration_text(sum.paused));
         if (sum.unknown != 0) row += fmt::format("; {} of unknown duration", counted(sum.unknown, "pause"));
         append_row(out, "pauses", row);
     };
@@ -367,6 +368,7 @@ void write_summary(const Options& options, const transport::Timeline& timeline, 
     append_capture(out, options, timeline);
     const bool none = transport::rdma_packets(timeline) == 0 && timeline.connections.empty() && !transport::has_ultra_ethernet(timeline.uet);
     if (none && timeline.packets != 0) append_row(out, "RDMA", "none: no RoCE, InfiniBand, iWARP or Ultra Ethernet packet");
+    if (!transport::saw_anything(timeline)) append_row(out, "judged", std::string(transport::kNothingSeen));
     append_quality(out, timeline.quality);
     append_connections(out, options, timeline);
     append_setups(out, timeline.cm, timeline.totals.management);

@@ -48,7 +48,7 @@ std::optional<EarlierReport> parse_earlier(const CheckOptions& options, const st
 void write_verdicts(const Options& options, const Report& report, const Comparison* comparison, Output& output) {
     switch (options.check.format) {
         case CheckFormat::json: return output.write(json_text(report, comparison));
-        case CheckFormat::junit: return output.write(junit_text(report));
+        case CheckFormat::junit: return output.write(junit_text(report, options.check.fail_on));
         case CheckFormat::html: return output.write(html_text(report, comparison));
         case CheckFormat::table: break;
     }

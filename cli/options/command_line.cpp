@@ -68,7 +68,7 @@ constexpr std::array kOptionGroups{
                 " peer pingpong conform replay send "},
     OptionGroup{"Run", " --fault --trace --busy --for --seed "},
     OptionGroup{"Pace", " --speed --fast --loop "},
-    OptionGroup{"Input", " --read --interface --capture-filter --count --by-time --offset --decode-as --icrc --nccl-log --out-of-order --part --host --checks --jobs --memory --link-speed --roce-port --uet-protocol --no-sandbox "},
+    OptionGroup{"Input", " --read --interface --capture-filter --count --by-time --in-order --offset --decode-as --icrc --nccl-log --out-of-order --part --host --checks --jobs --memory --link-speed --roce-port --uet-protocol --no-sandbox "},
     OptionGroup{"Filter", " --filter --since --until --connection --finding --around --everything --match --protocol --operation --failed --slower-than --from --message --frames --only --quick "},
     OptionGroup{"Verdicts", " --device --profile --compare --all ", " merge "},
     OptionGroup{"Verdicts", " --device --profile --evidence --compare --all --fail-on ", " check conform "},

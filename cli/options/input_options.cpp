@@ -81,6 +81,7 @@ void add_knowledge(CLI::App& app, Options& options) {
 // Clocks of several files.
 void add_clocks(CLI::App& app, Options& options) {
     app.add_flag("--by-time", options.by_time, "Merge the files by time: packets of all of them in the order of their times");
+    app.add_flag("--in-order", options.in_order, "Read the files in the order given, not in that of their first packets");
     const auto take = [&options](const std::vector<std::string>& texts) {
         for (const std::string& text : texts) {
             auto offset = read_offset(text);
@@ -99,6 +100,7 @@ void add_clocks(CLI::App& app, Options& options) {
 
 std::string wrong_clocks(const Options& options) {
     if (options.by_time && !options.interface.empty()) return "--by-time and --interface exclude each other";
+    if (options.by_time && options.in_order) return "--by-time and --in-order exclude each other";
     if (options.by_time && options.files.size() > dissect::TimeMerge::kMostSources)
         return fmt::format("too many files for --by-time ({}): expected at most {}", options.files.size(),
                            dissect::TimeMerge::kMostSources);

@@ -86,6 +86,10 @@ std::expected<void, OutputProblem> SavedCapture::write(const Frame& frame, std::
     return written;
 }
 
+std::expected<void, OutputProblem> SavedCapture::end_with(std::string_view comment) {
+    return writer_ ? naming_path(writer_->end_with(comment)) : std::expected<void, OutputProblem>{};
+}
+
 std::expected<void, OutputProblem> SavedCapture::flush() {
     return writer_ ? naming_path(writer_->flush()) : std::expected<void, OutputProblem>{};
 }

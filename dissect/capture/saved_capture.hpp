@@ -34,6 +34,8 @@ public:
     [[nodiscard]] std::expected<void, OutputProblem> describe(InterfaceId interface, LinkType link, BitsPerSecond speed, std::string name);
     // As CaptureWriter's. A pcap file has the link type of its first frame.
     [[nodiscard]] std::expected<void, OutputProblem> write(const Frame& frame, std::string_view comment = {});
+    // As CaptureWriter's.
+    [[nodiscard]] std::expected<void, OutputProblem> end_with(std::string_view comment);
     [[nodiscard]] std::expected<void, OutputProblem> flush();
     // The end: the file takes its name. Nothing can be written afterwards.
     [[nodiscard]] std::expected<void, OutputProblem> commit();

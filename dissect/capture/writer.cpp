@@ -411,6 +411,16 @@ std::expected<void, OutputProblem> CaptureWriter::write(const InterfaceStatistic
     return std::unexpected(OutputProblem{{}, kNoMemory});
 }
 
+std::expected<void, OutputProblem> CaptureWriter::end_with(std::string_view comment) try {
+    if (state_->failed || state_->descriptor < 0) return state_->drain();
+    if (state_->format == WriterFormat::pcap) return {};
+    state_->append_section_header(comment.substr(0, kMaxComment));
+    return {};
+} catch (const std::bad_alloc&) {
+    state_->failed = true;
+    return std::unexpected(OutputProblem{{}, kNoMemory});
+}
+
 CaptureLayout CaptureWriter::layout() const {
     CaptureLayout layout;
     if (state_->format == WriterFormat::pcap) return layout;

@@ -66,6 +66,9 @@ public:
     // pcapng: what is said of the capture as a whole (UTF-8, at most kMaxComment bytes), and the names of hosts. Before anything else:
     // refused, without effect, where something was written. pcap has no place for either, and nothing happens.
     [[nodiscard]] std::expected<void, OutputProblem> begin_section(std::string_view comment, std::span<const HostName> hosts);
+    // pcapng: what is known of the capture as a whole at its end alone, as the comment of a section without frames. The last thing that is
+    // written. pcap has no place for it, and nothing happens.
+    [[nodiscard]] std::expected<void, OutputProblem> end_with(std::string_view comment);
     // pcapng: the name of an interface, before its first frame.
     void name_interface(InterfaceId interface, std::string name);
     // pcapng: describes an interface before its first frame, so that numbers are those of the order of these calls.

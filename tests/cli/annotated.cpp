@@ -167,9 +167,9 @@ TEST_CASE("a packet knows its message, all of its frames and the last, as filter
 TEST_CASE("frames and messages of several files have the numbers that they have in the whole") {
     const std::vector<std::string> files{sample("read_8k"), sample("send_8k")};
     // Message 21 is the first of the second file, whose packets follow 247 others.
-    const auto of_21 = qpscope({"packets", "-q", "-f", "csv", "-e", "frame.number", "-e", "rdma.message", "-Y", "rdma.message == 21", files[0], files[1]});
+    const auto of_21 = qpscope({"packets", "-q", "--in-order", "-f", "csv", "-e", "frame.number", "-e", "rdma.message", "-Y", "rdma.message == 21", files[0], files[1]});
     CHECK(of_21.out.starts_with("frame.number,rdma.message\n248,21\n249,21\n"));
-    const auto shown = qpscope({"show", "--messages", "-n", "248", files[0], files[1]});
+    const auto shown = qpscope({"show", "--in-order", "--messages", "-n", "248", files[0], files[1]});
     CHECK(shown.out.find("RC_SEND_FIRST") != std::string::npos);
     const auto other_way = qpscope({"packets", "-q", "-f", "csv", "-e", "rdma.message", "-Y", "rdma.message == 1", files[1], files[0]});
     const auto alone = qpscope({"packets", "-q", "-f", "csv", "-e", "rdma.message", "-Y", "rdma.message == 1", files[1]});

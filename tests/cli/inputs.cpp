@@ -264,7 +264,7 @@ TEST_CASE("an output file has what standard output would have") {
 
 TEST_CASE("a reader that goes away ends the program quietly") {
     for (const char* command : {"packets", "show", "info"}) {
-        const Ending ending = qpscope({command, sample("loss_read"), sample("loss_write"), sample("loss_read")}, {.lines = 1});
+        const Ending ending = qpscope({command, sample("loss_write"), sample("loss_read"), sample("loss_read")}, {.lines = 1});
         CHECK(ending.code == kDone);
         CHECK(ending.err.empty());
         CHECK(lines_of(ending.out).size() == 1);
@@ -272,7 +272,7 @@ TEST_CASE("a reader that goes away ends the program quietly") {
 }
 
 TEST_CASE("a reader of a capture that goes away ends the program as quietly") {
-    const Ending ending = qpscope({"packets", "-w", "-", sample("loss_read"), sample("loss_write"), sample("loss_read")}, {.lines = 1});
+    const Ending ending = qpscope({"packets", "-w", "-", sample("loss_write"), sample("loss_read"), sample("loss_read")}, {.lines = 1});
     CHECK(ending.code == kDone);
     CHECK(ending.err.empty());
 }
@@ -409,4 +409,97 @@ TEST_CASE("what is wrong with --by-time and --offset is one sentence, and a file
     const Ending none = qpscope({"connections", "--by-time", "no/such.pcap", "nor/this.pcap"});
     CHECK(none.code == kUnreadable);
     CHECK(none.err == "qpscope: no/such.pcap: cannot open: No such file or directory\nqpscope: nor/this.pcap: cannot open: No such file or directory\n");
+}
+
+namespace {
+
+// A capture in as many pieces, named as tcpdump -C names them, and in the order in which a shell expands t.pcap*.
+std::vector<std::string> pieces_of(const std::string& whole, const TemporaryFolder& folder, std::size_t count) {
+    const std::size_t frames = lines_of(qpscope({"packets", "-f", "tsv", "-e", "frame.number", whole}).out).size() - 1;
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < count; ++i) {
+        names.push_back(folder.file(i == 0 ? "t.pcap" : fmt::format("t.pcap{}", i)));
+        const std::string range = fmt::format("frame.number > {} and frame.number <= {}", frames * i / count, frames * (i + 1) / count);
+        REQUIRE(qpscope({"packets", "-Y", range, "-w", names.back(), whole}).code == kDone);
+    }
+    std::ranges::sort(names);
+    return names;
+}
+
+}  // namespace
+
+TEST_CASE("pieces of a capture are read in the order of their first packets, however a shell sorts their names") {
+    for (const char* name : {"multi_qp", "send_8k", "rping_v4", "loss_write"}) {
+        INFO(name);
+        const TemporaryFolder folder;
+        const std::string whole = sample(name);
+        const std::vector<std::string> pieces = pieces_of(whole, folder, 12);
+        const Ending of_whole = qpscope({"findings", "-f", "tsv", whole});
+        const Ending of_pieces = qpscope(std::vector<std::string>{"findings", "-f", "tsv"} + pieces);
+        CHECK(of_pieces.out == of_whole.out);
+        CHECK(of_pieces.code == of_whole.code);
+        CHECK_THAT(of_pieces.err, StartsWith("qpscope: 12 files are read in the order of their first packets, "));
+        // In that order there is nothing to say, and the user may have his own.
+        CHECK_THAT(qpscope({"findings", pieces[0], pieces[1]}).err, !Contains("in the order of their first packets"));
+        const std::vector<std::string> columns{"packets", "-f", "tsv", "-e", "frame.time_epoch", "--in-order"};
+        const Ending own = qpscope(columns + pieces);
+        CHECK(own.out != qpscope({"packets", "-f", "tsv", "-e", "frame.time_epoch", whole}).out);
+        CHECK(own.err.empty());
+        CHECK_THAT(qpscope({"info", pieces[1], pieces[0]}).err, !Contains("first packets"));  // a row for each, as they are given
+    }
+}
+
+TEST_CASE("captures one behind the other keep what each of them shows") {
+    const std::vector<std::string> columns{"findings", "-f", "tsv"};
+    const Ending both = qpscope(columns + std::vector<std::string>{sample("err_bad_qpn"), sample("err_rnr")});  // the later one first
+    const std::vector<std::string> lines = lines_of(both.out);
+    REQUIRE(lines.size() == 3);
+    CHECK_THAT(lines[1], Contains("rnr-retries-exceeded"));
+    CHECK_THAT(lines[2], Contains("transport-retries-exceeded"));
+}
+
+TEST_CASE("where no RDMA was captured nothing is called healthy") {
+    const TemporaryFolder folder;
+    const std::string tcp = folder.file("tcp.pcap"), none = folder.file("none.pcap");
+    REQUIRE(qpscope({"packets", "-Y", "arp", "-w", tcp, sample("loss_write")}).code == kDone);
+    REQUIRE(qpscope({"packets", "-Y", "frame.number > 1000000", "-w", none, sample("loss_write")}).code == kDone);
+    for (const std::string& path : {tcp, none}) {
+        for (const char* command : {"findings", "analyze", "check", "report"}) {
+            INFO(command << ' ' << path);
+            const Ending ending = qpscope({command, path});
+            CHECK(ending.code == kUnjudged);
+            CHECK_THAT(ending.err, Contains("no RDMA packet was captured, so nothing was judged"));
+            CHECK_THAT(ending.err, Contains("qpscope doctor"));
+            CHECK_THAT(ending.out, !Contains("No problems found"));
+        }
+        CHECK(qpscope({"check", "--only", "RSP", path}).code == kUnjudged);
+        CHECK(qpscope({"findings", "-q", path}).code == kUnjudged);
+        const auto json = nlohmann::json::parse(qpscope({"findings", "-f", "json", path}).out);
+        CHECK_THAT(json["nothing_judged"].get<std::string>(), Contains("no RDMA packet"));
+    }
+    const Ending healthy = qpscope({"findings", sample("send_8k")});
+    CHECK(healthy.code == kDone);
+    CHECK(healthy.err == "qpscope: no findings\n");
+    CHECK(nlohmann::json::parse(qpscope({"findings", "-f", "json", sample("send_8k")}).out)["nothing_judged"].is_null());
+    CHECK(qpscope({"findings", sample("bridging_differs")}).code == kDone);  // LLDP is looked at
+}
+
+TEST_CASE("a file that is missing stands in the heading of what was read") {
+    const std::string one = sample("err_rnr"), missing = "no/such.pcap: cannot open: No such file or directory";
+    const Ending findings = qpscope({"findings", "no/such.pcap", one});
+    CHECK(findings.code == kUnreadable);
+    CHECK_THAT(findings.out, StartsWith("incomplete: " + missing));
+    CHECK_THAT(qpscope({"analyze", "no/such.pcap", one}).out, Contains(missing));
+    CHECK_THAT(qpscope({"report", "no/such.pcap", one}).out, Contains(missing));
+    const auto json = nlohmann::json::parse(qpscope({"analyze", "-f", "json", "no/such.pcap", one}).out);
+    CHECK(json["capture"]["incomplete"] == nlohmann::json({missing}));
+    CHECK(nlohmann::json::parse(qpscope({"analyze", "-f", "json", one}).out)["capture"]["incomplete"].empty());
+}
+
+TEST_CASE("a message that its requester gave up for says so") {
+    for (const char* name : {"err_rnr", "err_bad_qpn"}) {
+        INFO(name);
+        CHECK_THAT(qpscope({"messages", "-f", "tsv", sample(name)}).out, Contains("gave up"));
+    }
+    CHECK_THAT(qpscope({"messages", "-f", "tsv", sample("loss_write")}).out, !Contains("gave up"));
 }

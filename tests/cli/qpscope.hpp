@@ -17,6 +17,7 @@ inline constexpr int kUsage = 2;
 inline constexpr int kUnreadable = 3;
 inline constexpr int kDamaged = 4;
 inline constexpr int kOutputFailed = 5;
+inline constexpr int kUnjudged = 6;
 
 [[nodiscard]] Ending qpscope(std::vector<std::string> words, const Surroundings& surroundings = {});
 

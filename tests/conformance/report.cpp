@@ -58,8 +58,27 @@ TEST_CASE("HTML and XML show text as text") {
     CHECK(html.ends_with("</html>\n"));
     const std::string junit = junit_text(one_of_each());
     CHECK(junit.find("failures=\"1\"") != std::string::npos);
-    CHECK(junit.find("message=\"3 of 10 packets &lt;script&gt;\"") != std::string::npos);
+    CHECK(junit.find("message=\"3 of 10 packets &lt;script&gt;; expected: ") != std::string::npos);
     CHECK(junit.find('\x01') == std::string::npos);
+}
+
+TEST_CASE("JUnit fails what decides the exit code, with what is expected and the clause; numbers in it are numbers") {
+    Report report = one_of_each();
+    report.facts = {{"packets", "2,228", "2228"}, {"duration", "2.341 s", "2.341000000"}};
+    const CheckRow& low = *report.results[1].check;
+    REQUIRE(low.severity == CheckSeverity::low);
+    for (const auto least : {std::optional<CheckSeverity>{}, std::optional(CheckSeverity::low), std::optional(CheckSeverity::medium)}) {
+        const std::string junit = junit_text(report, least);
+        const bool fails = !least || fails_at(report, *least);
+        CHECK((junit.find("<failure") != std::string::npos) == fails);
+        CHECK((junit.find("<testsuites") != std::string::npos && junit.find("failures=\"1\"") != std::string::npos) == fails);
+        CHECK((junit.find("below --fail-on") != std::string::npos) == !fails);
+        CHECK(junit.find(low.expected.substr(0, 10)) != std::string::npos);
+        CHECK(junit.find("value=\"2228\"") != std::string::npos);
+        CHECK(junit.find("value=\"2.341000000\"") != std::string::npos);
+        CHECK(junit.find("2,228") == std::string::npos);
+    }
+    CHECK(html_text(report).find("2,228") != std::string::npos);
 }
 
 TEST_CASE("a failure has its packets as a ladder in HTML") {

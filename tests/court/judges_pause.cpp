@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
 
 #include <fmt/format.h>
 
@@ -12,7 +11,7 @@ namespace qps::court {
 namespace {
 
 constexpr std::int64_t kQuantum = 512;               // bits
-constexpr std::int64_t kLongestQuanta = 33'600'000;  // ns: 65535 quanta at 1 Gbit/s; behind that no pause goes on
+constexpr std::int64_t kFastest = 1600;              // Gbit/s
 constexpr std::int64_t kReaction = 100'000;          // ns that a link partner has
 constexpr std::int64_t kStorm = 100'000'000;         // ns
 constexpr std::size_t kMac = 6;
@@ -56,19 +55,36 @@ std::vector<Ask> asks_of(const Recording& recording, const Subject& subject) {
     return asks;
 }
 
-// From the first frame that stops to that which lets go, or until the time of the last is over.
-std::vector<Pause> pauses_of(const Recording& recording, const std::vector<Ask>& asks) {
+// Times of packets to the sender that it may have stopped: of the priority, or of any where the link has no tags.
+std::vector<std::int64_t> traffic_to(const Recording& recording, const Subject& subject) {
+    std::vector<std::int64_t> times;
+    for (const Record& record : recording.records) {
+        if (record.bytes.size() < 16 || mac_text(record.bytes, 0) != subject.sender) continue;
+        const bool tagged = number_at(record.bytes, 12, 2) == 0x8100;
+        if (!subject.priority || !tagged || record.bytes[14] >> 5U == *subject.priority) times.push_back(record.time);
+    }
+    return times;
+}
+
+// From the first frame that stops to that which lets go, or until the time of the last is over. At a speed that is assumed, no longer than
+// until the first packet to the sender; and it is known only if each frame came before the one before it was over at the fastest.
+std::vector<Pause> pauses_of(const Recording& recording, const std::vector<Ask>& asks, const Subject& subject) {
     std::vector<Pause> out;
-    const std::int64_t last = recording.records.back().time, speed = recording.gigabits;
+    const std::int64_t last = recording.records.back().time;
+    const bool told = recording.gigabits != 0;
+    const std::int64_t speed = told ? recording.gigabits : 1, fastest = told ? speed : kFastest;
+    const std::vector<std::int64_t> traffic = traffic_to(recording, subject);
     for (std::size_t i = 0; i < asks.size(); ++i) {
         if (asks[i].quanta == 0) continue;
-        Pause pause{.frame = asks[i].frame, .start = asks[i].time, .bounded = speed != 0};
+        Pause pause{.frame = asks[i].frame, .start = asks[i].time, .bounded = told};
         for (;; ++i) {
-            const std::int64_t until = speed != 0 ? asks[i].time + asks[i].quanta * kQuantum / speed : asks[i].time + kLongestQuanta;
+            const std::int64_t over = asks[i].time + asks[i].quanta * kQuantum / speed;
+            const auto first = std::ranges::upper_bound(traffic, asks[i].time);
+            const std::int64_t until = told || first == traffic.end() ? over : std::min(over, *first);
             const bool more = i + 1 < asks.size() && asks[i + 1].time <= until;
+            pause.known &= told || (more && asks[i + 1].time - asks[i].time <= asks[i].quanta * kQuantum / fastest);
             if (more && asks[i + 1].quanta != 0) continue;
-            pause.known = more || speed != 0;
-            pause.end = more ? asks[i + 1].time : speed != 0 ? std::min(until, last) : asks[i].time;
+            pause.end = more ? asks[i + 1].time : std::min(until, last);
             break;
         }
         out.push_back(pause);
@@ -103,28 +119,20 @@ void whether_traffic_stopped(Hearing& hearing, const Subject& subject, const std
     if (const auto late = hearing.take(kNumber + " packets? to it followed more than 100 us into a pause"))
         return hearing.equal("late packets", count_of((*late)[1]).value_or(0), traffic.late);
     hearing.expect(traffic.late == 0, "packets came all the same");
+    if (const auto silent = hearing.take("who sends to it was silent from before its first XOFF until after its last, for " + kQuantity +
+                                         ", and went on: traffic stopped")) {
+        const std::vector<std::int64_t> times = traffic_to(hearing.recording(), subject);
+        const auto longest = std::ranges::max_element(pauses, {}, [](const Pause& pause) { return pause.end - pause.start; });
+        const auto behind = std::ranges::upper_bound(times, longest->start);
+        if (behind == times.begin() || behind == times.end()) return hearing.object("there is no traffic before and behind it");
+        return hearing.equal("silent", (*silent)[1], static_cast<double>(*behind - *std::prev(behind)));
+    }
     if (hearing.take("the capture has no packet(?: of that priority)? to that address after it"))
         return hearing.equal("packets to it", 0, traffic.all);
     if (hearing.take("nothing was sent to it meanwhile: traffic stopped"))
         return hearing.expect(long_enough, "no pause was long enough to tell");
     if (hearing.take("the speed of the link is not known")) return hearing.expect(hearing.recording().gigabits == 0, "the speed is known");
     if (hearing.must_say("no pause was longer than the time to react")) hearing.expect(!long_enough, "a pause was longer");
-}
-
-// Of everyone who pauses a link, or a priority.
-std::uint64_t storms_of_all(const Recording& recording, const std::string& finding) {
-    std::set<std::string> senders;
-    for (const Record& record : recording.records)
-        if (record.bytes.size() >= 16 && number_at(record.bytes, 12, 2) == 0x8808) senders.insert(mac_text(record.bytes, kMac));
-    std::uint64_t storms = 0;
-    for (const std::string& sender : senders)
-        for (std::uint32_t priority = 0; priority < 8; ++priority) {
-            const bool of_link = finding.starts_with("link");
-            const auto asks = asks_of(recording, {sender, of_link ? std::nullopt : std::optional(priority)});
-            if (of_link && priority != 0) break;
-            for (const Pause& pause : pauses_of(recording, asks)) storms += pause.end - pause.start >= kStorm ? 1U : 0U;
-        }
-    return storms;
 }
 
 void lengths(Hearing& hearing, const std::vector<Pause>& pauses) {
@@ -140,21 +148,26 @@ void lengths(Hearing& hearing, const std::vector<Pause>& pauses) {
     if (const auto storm =
             hearing.take("paused for " + kQuantity + " without interruption \\(" + kNumber + " storms? of at least 100 ms\\)")) {
         hearing.equal("without interruption", (*storm)[1], static_cast<double>(longest));
-        return hearing.equal("storms", count_of((*storm)[2]).value_or(0), storms_of_all(hearing.recording(), hearing.claim().id));
+        const bool told = hearing.recording().gigabits != 0;
+        const bool assumed = hearing.take(", the speed of the link not being known \\(--link-speed\\)").has_value();
+        hearing.expect(assumed == !told, "the speed is known, or it is not and nobody says so");
+        hearing.expect((hearing.claim().severity == Severity::error) == told, "an error at a speed that is not known, or none at one that is");
+        const auto storms = std::ranges::count_if(pauses, [](const Pause& pause) { return pause.end - pause.start >= kStorm; });
+        return hearing.equal("storms", count_of((*storm)[2]).value_or(0), static_cast<std::uint64_t>(storms));
     }
     if (const auto times = hearing.take("paused " + kTimes + " for an unknown time")) {
         hearing.equal("pauses", count_of((*times)[1]).value_or(0), pauses.size());
         return hearing.equal("pauses without end", unknown, pauses.size());
     }
-    const auto paused = hearing.must_say("paused for " + kQuantity + " in " + kNumber + " periods? \\(([\\d.]+) % of the capture, " +
+    const auto paused = hearing.must_say("paused for (?:at most )?" + kQuantity + " in " + kNumber + " periods? \\(([\\d.]+) % of the capture, " +
                                          kQuantity + " at worst");
     if (!paused) return;
     hearing.equal("paused", (*paused)[1], static_cast<double>(all));
     hearing.equal("periods", count_of((*paused)[2]).value_or(0), pauses.size());
     hearing.share((*paused)[3], static_cast<std::uint64_t>(all), static_cast<std::uint64_t>(whole));
     hearing.equal("paused at worst", (*paused)[4], static_cast<double>(longest));
-    const auto least = hearing.take("a lower bound: " + kNumber + " periods? had no end");
-    hearing.equal("periods without end", least ? count_of((*least)[1]).value_or(0) : 0, unknown);
+    const bool assumed = hearing.take("; at 1 Gbit/s, which is assumed").has_value();
+    hearing.expect(assumed == (unknown != 0), "a speed is assumed without need, or the lengths are not known and nobody says so");
 }
 
 void paused(Hearing& hearing) {
@@ -169,7 +182,7 @@ void paused(Hearing& hearing) {
     hearing.expect(of_link == !subject.priority, "takes PAUSE for PFC, or PFC for PAUSE");
     const auto asks = asks_of(hearing.recording(), subject);
     if (asks.empty()) return hearing.object("there is no such frame");
-    const auto pauses = pauses_of(hearing.recording(), asks);
+    const auto pauses = pauses_of(hearing.recording(), asks, subject);
     const auto stops = static_cast<std::uint64_t>(std::ranges::count_if(asks, [](const Ask& ask) { return ask.quanta != 0; }));
     hearing.equal("XOFF frames", count_of((*said)[4]).value_or(0), stops);
     hearing.equal("XON frames", count_of((*said)[5]).value_or(0), asks.size() - stops);

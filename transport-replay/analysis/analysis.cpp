@@ -33,6 +33,7 @@ PacketRecord Analysis::observe(const Observation& observation) {
     State& state = *state_;
     const std::uint64_t packet = state.packets++;
     const Sight sight = state.gate.pass(observation);
+    state.links.glimpse(observation);
     if (state.links.wants(observation)) state.links.follow(observation, sight);
     if (sight.handling == Handling::follow) state.lane.receive(observation, packet);
     PacketRecord record = state.lane.follow(observation, sight);

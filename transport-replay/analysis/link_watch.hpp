@@ -37,6 +37,8 @@ public:
                observation.kind == ObservationKind::pfc || observation.kind == ObservationKind::bridging ||
                observation.kind == ObservationKind::credits || GidTracker::has_gid(observation);
     }
+    // Any packet, before it is asked whether it wants it.
+    void glimpse(const Observation& observation) { pauses_.remember(observation); }
     // The next packet of the capture that it wants.
     void follow(const Observation& observation, const Sight& sight) {
         if (sight.handling == Handling::copy) return;

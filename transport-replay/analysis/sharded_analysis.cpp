@@ -188,7 +188,9 @@ void ShardedAnalysis::follow(ShardedBatch& batch, std::size_t number, std::size_
     for (std::uint32_t i = 0; i < batch.used_; ++i) {
         if (batch.hosts_[i] == number) member.places.push_back(i);
         if (batch.receiver_[i] == number && batch.sights_[i].handling == Handling::follow) lane.receive(batch.all_[i], batch.first_ + i);
-        if (number == 0 && state.links->wants(batch.all_[i])) state.links->follow(batch.all_[i], batch.sights_[i]);
+        if (number != 0) continue;
+        state.links->glimpse(batch.all_[i]);
+        if (state.links->wants(batch.all_[i])) state.links->follow(batch.all_[i], batch.sights_[i]);
     }
     const std::size_t count = member.places.size();
     if (count != 0) member.places.insert(member.places.end(), kStages * kAhead, member.places.back());  // none is far ahead of the last

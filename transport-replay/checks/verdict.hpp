@@ -50,6 +50,8 @@ struct CheckResult {
 struct ReportFact {  // of the subject: kernel, firmware, profile
     std::string name;
     std::string value;
+    std::string plain{};  // for programs, where that is another: digits alone, seconds as a number
+    [[nodiscard]] const std::string& for_programs() const { return plain.empty() ? value : plain; }
 };
 
 struct Report {

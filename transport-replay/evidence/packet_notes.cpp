@@ -54,6 +54,7 @@ std::string_view outcome_word(Outcome outcome) {
         case Outcome::sent: return "sent";
         case Outcome::failed: return "failed";
         case Outcome::abandoned: return "abandoned";
+        case Outcome::gave_up: return "gave up";
     }
     return "open";
 }

@@ -5,8 +5,12 @@
 #include <transport-replay/report/words.hpp>
 
 #include <algorithm>
+#include <functional>
+#include <optional>
+#include <string_view>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -28,27 +32,26 @@ constexpr std::uint64_t kNoEffectPercent = 95;  // of the rate before; a cut of 
 // What either kind of pause frame stops. They are told apart: PAUSE has no priorities, and other switches and counters.
 enum class PauseKind : std::uint8_t { priority, link };
 
-struct Pauses {
-    const PauseSummary* worst = nullptr;   // with the longest period
-    const PauseSummary* longest = nullptr;  // in total
-    std::uint64_t storms = 0;
-    std::uint64_t periods = 0;
-    std::vector<dissect::FrameIndex> packets;
-};
+constexpr std::size_t kMostPausing = 64;  // senders that have a finding of their own
 
-Pauses pauses_of(const Timeline& timeline, PauseKind kind) {
-    Pauses found;
+// Those who paused, with a storm or without, the longest first.
+std::vector<const PauseSummary*> pauses_of(const Timeline& timeline, PauseKind kind, bool storms) {
+    std::vector<const PauseSummary*> found;
     for (const PauseSummary& pause : timeline.congestion.pauses) {
         if ((pause.priority == kWholeLink) != (kind == PauseKind::link) || (pause.periods == 0 && pause.stops == 0)) continue;
-        found.storms += pause.storms;
-        found.periods += pause.periods;
-        if (found.packets.size() < kMaxEvidence) found.packets.push_back(pause.longest_frame);
-        if (pause.late != 0 && found.packets.size() < kMaxEvidence) found.packets.push_back(pause.first_late);
-        if (found.worst == nullptr || std::tie(pause.longest, pause.stops) > std::tie(found.worst->longest, found.worst->stops))
-            found.worst = &pause;
-        if (found.longest == nullptr || pause.paused > found.longest->paused) found.longest = &pause;
+        if ((pause.storms != 0) == storms) found.push_back(&pause);
     }
+    std::ranges::stable_sort(found, std::greater{}, [storms](const PauseSummary* pause) {
+        return storms ? std::tuple(pause->longest, pause->stops) : std::tuple(pause->paused, std::uint64_t{0});
+    });
+    if (found.size() > kMostPausing) found.resize(kMostPausing);
     return found;
+}
+
+std::vector<dissect::FrameIndex> frames_of(const PauseSummary& pause) {
+    std::vector<dissect::FrameIndex> frames{pause.longest_frame};
+    if (pause.late != 0) frames.push_back(pause.first_late);
+    return frames;
 }
 
 // "02:00:00:00:00:01 sent PFC for priority 3 on interface 0 (2 XOFF, 1 XON)".
@@ -64,13 +67,16 @@ std::string traffic_text(const PauseSummary& pause) {
     if (pause.late != 0)
         return fmt::format("{} to it followed more than {} into a pause.", counted(pause.late, "packet"), duration_text(kPauseGrace));
     const bool link = pause.priority == kWholeLink;
+    if (pause.traffic_stopped)
+        return fmt::format("{} was silent from before its first XOFF until after its last, for {}, and went on: traffic stopped.",
+                           pause.packets_to_it != 0 ? "who sends to it" : "traffic of the link", duration_text(pause.silence));
     if (pause.packets_to_it == 0)
         return fmt::format("the capture has no packet{} to that address after it: whether traffic stopped is undecided.",
                            link ? "" : " of that priority");
     if (pause.judged != 0) return "nothing was sent to it meanwhile: traffic stopped.";
-    const bool untimed = pause.unknown_lengths == pause.periods;
     return fmt::format("whether traffic stopped is undecided: {}.",
-                       untimed ? "the speed of the link is not known (--link-speed)" : "no pause was longer than the time to react");
+                       pause.unknown_lengths != 0 ? "the speed of the link is not known (--link-speed)"
+                                                  : "no pause was longer than the time to react");
 }
 
 Duration length_of(const Timeline& timeline) { return timeline.first && timeline.last ? *timeline.last - *timeline.first : Duration{}; }
@@ -109,39 +115,44 @@ namespace {
 
 // "paused for 10 us in 1 period (4.55 % of the capture, 10 us at worst)".
 std::string paused_text(const PauseSummary& pause, std::int64_t whole) {
-    if (pause.unknown_lengths == pause.periods) return fmt::format("paused {} for an unknown time", times(pause.periods));
+    const bool unknown = pause.unknown_lengths != 0;
+    if (unknown && pause.paused == Duration{}) return fmt::format("paused {} for an unknown time", times(pause.periods));
     const std::string part =
         share(static_cast<std::uint64_t>(std::to_underlying(pause.paused)), static_cast<std::uint64_t>(std::max<std::int64_t>(whole, 1)));
-    const std::string least =
-        pause.unknown_lengths == 0 ? "" : fmt::format("; a lower bound: {} had no end", counted(pause.unknown_lengths, "period"));
-    return fmt::format("paused for {} in {} ({} of the capture, {} at worst{})", duration_text(pause.paused), counted(pause.periods, "period"),
-                       part, duration_text(pause.longest), least);
+    const std::string speed = !unknown ? ""
+                                       : fmt::format("; at {}, {}", rate_text(static_cast<double>(std::to_underlying(pause.assumed_speed))),
+                                                     pause.speed_shown ? "the slowest link that carries what was sent to it" : "which is assumed");
+    return fmt::format("paused for {}{} in {} ({} of the capture, {} at worst{})", unknown ? "at most " : "", duration_text(pause.paused),
+                       counted(pause.periods, "period"), part, duration_text(pause.longest), speed);
 }
 
-void emit_storm(const Timeline& timeline, PauseKind kind, std::string advice, const Emit& emit) {
-    Pauses found = pauses_of(timeline, kind);
-    if (found.storms == 0) return;
-    emit({.party = Party::congestion,
-          .packets = std::move(found.packets),
-          .count = found.storms,
-          .summary = fmt::format("{}: paused for {} without interruption ({} of at least {}); {}", asked(*found.worst),
-                                 duration_text(found.worst->longest), counted(found.storms, "storm"), duration_text(kStormTime),
-                                 traffic_text(*found.worst)),
-          .advice = std::move(advice)});
+// Without the speed of the link it is no error: the traffic tells that it stopped, not for how long it had to.
+void emit_storm(const Timeline& timeline, PauseKind kind, std::string_view advice, const Emit& emit) {
+    for (const PauseSummary* pause : pauses_of(timeline, kind, true)) {
+        const bool assumed = pause->assumed_speed != dissect::BitsPerSecond{};
+        emit({.party = Party::congestion,
+              .packets = frames_of(*pause),
+              .count = pause->storms,
+              .summary = fmt::format("{}: paused for {} without interruption ({} of at least {}){}; {}", asked(*pause),
+                                     duration_text(pause->longest), counted(pause->storms, "storm"), duration_text(kStormTime),
+                                     assumed ? ", the speed of the link not being known (--link-speed)" : "", traffic_text(*pause)),
+              .advice = std::string(advice),
+              .severity = assumed ? std::optional(Severity::warning) : std::nullopt});
+    }
 }
 
-void emit_pause(const Timeline& timeline, PauseKind kind, std::string advice, const Emit& emit) {
-    Pauses found = pauses_of(timeline, kind);
-    if (found.longest == nullptr || found.storms != 0) return;
-    const PauseSummary& longest = *found.longest;
-    const auto whole = std::to_underlying(length_of(timeline));
-    const bool felt = longest.paused >= kFeltPause && std::to_underlying(longest.paused) >= whole / kFeltPausePart;
-    emit({.party = Party::congestion,
-          .packets = std::move(found.packets),
-          .count = found.periods,
-          .summary = fmt::format("{}: {}; {}", asked(longest), paused_text(longest, whole), traffic_text(longest)),
-          .advice = std::move(advice),
-          .severity = felt ? Severity::warning : Severity::note});
+void emit_pause(const Timeline& timeline, PauseKind kind, std::string_view advice, const Emit& emit) {
+    for (const PauseSummary* pause : pauses_of(timeline, kind, false)) {
+        const auto whole = std::to_underlying(length_of(timeline));
+        const Duration least = pause->unknown_lengths == 0 ? pause->paused : pause->least_paused;
+        const bool felt = least >= kFeltPause && std::to_underlying(least) >= whole / kFeltPausePart;
+        emit({.party = Party::congestion,
+              .packets = frames_of(*pause),
+              .count = pause->periods,
+              .summary = fmt::format("{}: {}; {}", asked(*pause), paused_text(*pause, whole), traffic_text(*pause)),
+              .advice = std::string(advice),
+              .severity = felt ? Severity::warning : Severity::note});
+    }
 }
 
 }  // namespace

@@ -98,9 +98,7 @@ std::string fitted(const Way& way, const std::vector<const Recovery*>& episodes,
     std::string fit = exponent_text(way, episodes, *interval);
     if (attempt != nullptr && attempt->local_ack_timeout) {
         const std::uint8_t agreed = *attempt->local_ack_timeout;
-        const bool early = agreed != 0 && *interval < ack_timeout_of(agreed);
         fit += fmt::format("{}CM negotiated {}, {}", fit.empty() ? "" : ", ", agreed, duration_text(ack_timeout_of(agreed)));
-        if (early) fit += ", so it retransmits adaptively";
     }
     return fit.empty() ? out : fmt::format("{} ({})", out, fit);
 }

@@ -12,6 +12,8 @@ namespace qps::transport {
 inline constexpr dissect::Duration kCnpDeadline{1'000'000};  // 1 ms: NICs pace CNPs at 4 to 50 us; later is no answer
 inline constexpr dissect::Duration kCnpPacing{100'000};      // that pace, and as much again for the ways to the tap and back
 inline constexpr dissect::Duration kStormTime{100'000'000};  // 100 ms: the shortest detection time of common PFC watchdogs
+inline constexpr dissect::BitsPerSecond kSlowestLink{1'000'000'000};   // of links that carry RDMA
+inline constexpr dissect::BitsPerSecond kFastestLink{1'600'000'000'000};  // of those that there are
 inline constexpr std::uint8_t kWholeLink = 8;                // the "priority" of 802.3 PAUSE
 // A link partner may finish what it is sending, and has that much time to react (IEEE 802.3 31B.3.7: some 400 quanta at most); with
 // a jumbo frame at 1 Gbit/s 80 us.
@@ -91,7 +93,7 @@ struct PausePeriod {
     Address sender;             // of the pause frames: it could not take more
     dissect::FrameIndex frame{};
     dissect::Instant start{};
-    dissect::Instant end{};  // where unknown: of the last frame that asked for it, so the length is the least it can be
+    dissect::Instant end{};  // where unknown: of the last frame that asked for it
     PauseEnd ended = PauseEnd::unknown;
     std::uint32_t refreshes = 0;
 };
@@ -108,11 +110,20 @@ struct PauseSummary {
     std::uint64_t packets_to_it = 0;  // since its first pause frame, of that priority
     std::uint64_t late = 0;           // of these: while it was paused, more than kPauseGrace after it said so
     dissect::FrameIndex first_late{};
-    std::uint64_t unknown_lengths = 0;  // periods that no frame ended, at a link speed nobody told us
-    std::uint64_t storms = 0;           // periods of kStormTime and more
-    dissect::Duration paused{};
+    // Periods of which it is known how long they were at most, since nobody told the speed of the link: its quanta count as long as they
+    // take at the slowest speed that it can have, and until the first packet that they should have stopped.
+    std::uint64_t unknown_lengths = 0;
+    std::uint64_t storms = 0;           // periods of kStormTime and more, at a known speed or by the traffic that was silent
+    dissect::Duration paused{};         // with the unknown ones at their most
+    dissect::Duration least_paused{};   // what any speed of the link leaves of it
     dissect::Duration longest{};
     dissect::FrameIndex longest_frame{};
+    dissect::BitsPerSecond assumed_speed{};  // where nobody told it: the slowest that the link can have; else 0
+    bool speed_shown = false;                // by packets to the sender, which took no longer; else it is kSlowestLink
+    // Traffic that it stops was silent from the first frame of its longest period to the last, and went on behind it: of that sender, or
+    // to who paused it.
+    bool traffic_stopped = false;
+    dissect::Duration silence{};
 };
 
 struct IncastBurst {

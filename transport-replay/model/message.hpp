@@ -15,6 +15,7 @@ enum class Outcome : std::uint8_t {
     sent,       // nobody answers this kind of message (UC, UD)
     failed,     // a fatal NAK answered it
     abandoned,  // the connection failed or was taken down with it unanswered
+    gave_up,    // its requester sent it until its retries were used up (completion status 12 or 13)
 };
 
 // PSNs first .. last are its own; a READ's are those of its responses (9.7.3).

@@ -19,6 +19,7 @@
 #include <transport-replay/model/ulp_report.hpp>
 
 #include <deque>
+#include <string>
 #include <vector>
 
 namespace qps::transport {
@@ -65,6 +66,7 @@ struct Timeline {
     LeftOut left_out;
     std::vector<Address> unordered;   // hosts whose NICs accept packets out of order, as the user says
     std::vector<CapturedHost> hosts;  // by name, where captures of several hosts were joined; else empty
+    std::vector<std::string> incomplete;  // what it is not of, though it was asked for: a sentence each
     CaptureTraits learned;  // what a second reading can do better than this one; empty where this one knew it
 
     [[nodiscard]] const Connection* find(ConnectionId uid) const;

@@ -46,6 +46,8 @@ void add_fact(std::string& out, std::string_view name, std::string_view value) {
 
 // The worst finding without its particulars: no clause after the first, nothing in parentheses.
 std::string headline(const Collector& collected) {
+    if (collected.findings().empty() && !saw_anything(collected.timeline())) return "No RDMA packet was captured: nothing was judged";
+    if (collected.findings().empty() && !collected.timeline().incomplete.empty()) return "No problems found in what was read";
     if (collected.findings().empty()) return judged_all(collected.timeline()) ? "No problems found" : "No problems found; not everything could be judged";
     std::string line;
     int depth = 0;
@@ -110,6 +112,8 @@ std::string capture(const Timeline& timeline) {
     add_fact(out, "packets", fmt::format("{}, {} of them RDMA, {} on the wire", grouped(timeline.packets), grouped(rdma_packets(timeline)), bytes_text(timeline.bytes)));
     if (quality.icrc_good + quality.icrc_bad + quality.icrc_not_checkable != 0)
         add_fact(out, "ICRC", fmt::format("{} good, {} bad, {} not checkable", grouped(quality.icrc_good), grouped(quality.icrc_bad), grouped(quality.icrc_not_checkable)));
+    for (const std::string& each : timeline.incomplete) add_fact(out, "incomplete", each);
+    if (!saw_anything(timeline)) add_fact(out, "nothing judged", kNothingSeen);
     add_fact(out, "not seen", unseen(timeline));
     add_fact(out, "not judged", left_out_text(timeline));
     return out + "</dl>\n";

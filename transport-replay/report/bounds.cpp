@@ -1,6 +1,8 @@
 #include <transport-replay/report/bounds.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/figures.hpp>
+#include <transport-replay/report/rdma_packets.hpp>
+#include <transport-replay/report/ultra_ethernet.hpp>
 
 #include <algorithm>
 #include <array>
@@ -78,6 +80,13 @@ std::span<const Bound> bounds() { return kBounds; }
 
 bool judged_all(const Timeline& timeline) {
     return std::ranges::none_of(kBounds, [&](const Bound& bound) { return bound.unjudged && bound.count(timeline) != 0; });
+}
+
+bool saw_anything(const Timeline& timeline) {
+    const auto of_more = [](const Finding& finding) { return finding.party != Party::capture; };
+    return rdma_packets(timeline) != 0 || !timeline.connections.empty() || has_ultra_ethernet(timeline.uet) || !timeline.congestion.pauses.empty() ||
+           !timeline.bridging.links.empty() || timeline.management.datagrams != 0 || timeline.cm.messages != 0 ||
+           std::ranges::any_of(timeline.findings, of_more);
 }
 
 std::string left_out_text(const Timeline& timeline) {

@@ -24,6 +24,13 @@ struct Bound {
 // Whether everything of the capture was judged: a finding that is not there is no finding.
 [[nodiscard]] bool judged_all(const Timeline& timeline);
 
+// Whether there was anything to judge: RDMA, or what carries it (LLDP of its links, pauses, management).
+[[nodiscard]] bool saw_anything(const Timeline& timeline);
+// And if not: what every front end says, with the next step.
+inline constexpr std::string_view kNothingSeen =
+    "no RDMA packet was captured, so nothing was judged: tcpdump on a NIC whose RoCE bypasses the kernel sees none; capture at a mirror port or "
+    "with the sniffer of the NIC (`qpscope doctor`, docs/guide/capture.md)";
+
 // What was left out, a part for each bound that was reached: "3 packets of further connections, not followed". Empty where none was.
 [[nodiscard]] std::string left_out_text(const Timeline& timeline);
 

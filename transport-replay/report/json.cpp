@@ -70,12 +70,22 @@ void add_quality(Document& document, const CaptureQuality& quality) {
     document.close();
 }
 
+}  // namespace
+
+void add_extent(Document& document, const Timeline& timeline) {
+    document.add_texts("incomplete", timeline.incomplete);
+    document.add("nothing_judged", saw_anything(timeline) ? std::nullopt : std::optional(kNothingSeen));
+}
+
+namespace {
+
 void add_capture(Document& document, std::span<const std::string> inputs, const Timeline& timeline) {
     document.add_texts("files", inputs);
     document.add("packets", timeline.packets);
     document.add("bytes", timeline.bytes);
     document.add("first_ns", timeline.first);
     document.add("last_ns", timeline.last);
+    add_extent(document, timeline);
     add_quality(document, timeline.quality);
     if (timeline.hosts.empty()) return;
     document.open_list("hosts");
@@ -339,11 +349,15 @@ void add_pause(Document& document, const PauseSummary& pause) {
     document.add("unknown_lengths", pause.unknown_lengths);
     document.add("storms", pause.storms);
     document.add("paused_ns", pause.paused);
+    document.add("least_paused_ns", pause.least_paused);
     document.add("longest_ns", pause.longest);
     document.add("longest_frame", pause.longest_frame);
     document.add("judged_periods", pause.judged);
     document.add("packets_to_sender", pause.packets_to_it);
     document.add("late_packets", pause.late);
+    const bool assumed = pause.assumed_speed != dissect::BitsPerSecond{};
+    document.add("assumed_link_speed", assumed ? std::optional(std::to_underlying(pause.assumed_speed)) : std::nullopt);
+    document.add("traffic_stopped", pause.traffic_stopped);
     document.close();
 }
 

@@ -124,7 +124,7 @@ constexpr std::array kMessageColumns{
 std::span<const TableColumn<ReportedMessage>> message_columns() { return kMessageColumns; }
 
 Tone tone_of(const Message& message) {
-    if (message.outcome == Outcome::failed || message.outcome == Outcome::abandoned) return Tone::error;
+    if (message.outcome == Outcome::failed || message.outcome == Outcome::abandoned || message.outcome == Outcome::gave_up) return Tone::error;
     return message.retransmissions != 0 ? Tone::warning : Tone::plain;
 }
 

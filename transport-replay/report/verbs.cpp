@@ -31,6 +31,7 @@ std::string outcome_text(const Message& message) {
             if (message.service == Service::uet)
                 return message.nak_code == 0 ? "failed" : fmt::format("failed: {}", name_in(kSesReturnCodes, message.nak_code));
             return fmt::format("failed: {}", nak_text(message.nak_code));
+        case Outcome::gave_up: return "gave up";
         case Outcome::abandoned: break;
     }
     return "abandoned";

@@ -398,6 +398,7 @@ void Tracker::hand_on(Entry& entry, End requester) {
             case Outcome::sent:
             case Outcome::completed: ++way.completed; break;
             case Outcome::failed: ++way.incidents.made().failed; break;
+            case Outcome::gave_up:
             case Outcome::abandoned: ++way.incidents.made().abandoned; break;
         }
         if (message.outcome == Outcome::completed) {
@@ -457,6 +458,8 @@ void Tracker::finish_way(Entry& entry, End requester) {
     Way& way = entry.connection.way(requester);
     count_classes(way, direction.classes);
     direction.watch.finish(entry.over.value_or(now_), entry.retries, direction.requests, episodes_);
+    const auto last = std::ranges::find(episodes_, RecoveryEnd::gave_up, &Recovery::end);
+    const std::optional<Psn> given_up = last == episodes_.end() ? std::nullopt : std::optional(last->psn);
     record_episodes(entry, requester);
     doubt_losses(direction, nullptr, false);
     const bool over = entry.connection.released || entry.connection.failed;
@@ -464,6 +467,12 @@ void Tracker::finish_way(Entry& entry, End requester) {
                               : over                                     ? Outcome::abandoned
                                                                          : Outcome::open,
                               done_);
+    // What it gave up for; those behind it went with its queue pair.
+    if (given_up)
+        for (Message& message : done_) {
+            if (message.outcome != Outcome::open && message.outcome != Outcome::abandoned) continue;
+            if (!message.last.before(*given_up)) message.outcome = message.covers(*given_up) ? Outcome::gave_up : Outcome::abandoned;
+        }
     hand_on(entry, requester);
     if (direction.order.strays()) way.incidents.made().ordering.made().strays = true;
     if (const Gaps gaps = direction.gaps.counts(way.reorders()); gaps != Gaps{}) way.incidents.made().gaps = gaps;

@@ -30,6 +30,7 @@ struct Watched {
 
     void observe(const Observation& observation) {
         now = packets == 0 ? observation.time : std::max(now, observation.time);
+        pauses.remember(observation);
         pauses.observe(observation);
         marks.observe(observation);
         if (Lane::carries_data(observation)) incasts.observe(observation, packets);
@@ -72,6 +73,16 @@ struct CongestedWire {
     void data(std::int64_t time, bool marked = false, std::uint64_t qp = 0x22, std::size_t length = 64, std::uint64_t from = kSender) {
         PacketSpec spec = between(0x04, from, kReceiver, qp);
         set(spec, "ip.dsfield.ecn", marked ? 3 : 2);
+        spec.payload.resize(length);
+        put(spec, time);
+    }
+    void tagged(std::int64_t time, std::uint64_t to, std::optional<unsigned> priority, std::size_t length = 64) {
+        PacketSpec spec = between(0x04, kSender, kReceiver, 0x22);
+        set(spec, "eth.dst", to);
+        if (priority) {
+            spec.headers.insert(spec.headers.begin() + 1, {LayerKind::vlan});
+            set(spec, "vlan.priority", *priority);
+        }
         spec.payload.resize(length);
         put(spec, time);
     }
@@ -268,18 +279,103 @@ TEST_CASE("pauses end by a resume, by their time, or with the capture") {
     CHECK(report.pauses[1].paused == Duration{100 * kMicrosecond});
 }
 
-TEST_CASE("without a link speed a pause that nobody ends has no known length, a storm needs none") {
+TEST_CASE("without a link speed quanta count at the slowest that the link can have, and that is no storm") {
     CongestedWire w;
-    w.pause(0, 3, 0xffff);
-    w.data(kMillisecond);
-    for (std::int64_t i = 0; i < 40; ++i) w.pause(i * 5 * kMillisecond, 4, 0xffff);
-    w.pause(200 * kMillisecond, 4, 0);
+    for (std::int64_t i = 0; i < 300; ++i) w.pause(i * 400 * kMicrosecond, 3, 100);  // 51.2 us at 1 Gbit/s
+    for (std::int64_t i = 0; i < 40; ++i) w.pause(200 * kMillisecond + i * 5 * kMillisecond, 4, 0xffff);
+    w.pause(400 * kMillisecond, 4, 0);
     const CongestionReport report = w.tracker.finish();
-    CHECK(report.pauses[0].unknown_lengths == 1);
-    CHECK(report.pauses[0].paused == Duration{0});
-    CHECK(report.pauses[1].storms == 1);
-    CHECK(report.pauses[1].periods == 1);
-    CHECK(report.pauses[1].longest == Duration{200 * kMillisecond});
+    REQUIRE(report.pauses.size() == 2);
+    const PauseSummary& brief = report.pauses[0];
+    CHECK(brief.periods == 300);
+    CHECK(brief.unknown_lengths == 300);
+    CHECK(brief.storms == 0);
+    CHECK(brief.longest == Duration{51'200});
+    CHECK(brief.paused == Duration{300 * 51'200});
+    CHECK(brief.least_paused == Duration{300 * 32});  // at 1.6 Tbit/s
+    CHECK(brief.assumed_speed == kSlowestLink);
+    CHECK_FALSE(brief.speed_shown);
+    const PauseSummary& endless = report.pauses[1];  // at 1 Gbit/s; nothing says that it was
+    CHECK(endless.periods == 1);
+    CHECK(endless.longest == Duration{200 * kMillisecond});
+    CHECK(endless.unknown_lengths == 1);
+    CHECK(endless.storms == 0);
+    CHECK_FALSE(endless.traffic_stopped);
+}
+
+TEST_CASE("a pause of an unknown speed ends with the first packet that it should have stopped") {
+    constexpr std::uint64_t kPauser = 0x02'00'00'00'00'99, kStranger = 0x02'00'00'00'00'77;
+    struct Case {
+        std::uint64_t to;
+        std::optional<unsigned> tag;
+        std::int64_t longest;  // in us
+    };
+    for (const Case& one : {Case{kPauser, 3, 250}, Case{kPauser, {}, 250},  // without a tag: nobody knows that it is another priority
+                            Case{kPauser, 4, 10'000}}) {
+        CongestedWire w;
+        for (std::int64_t i = 0; i < 20; ++i) {
+            w.pause(i * 500 * kMicrosecond, 3, 0xffff, kPauser);
+            w.tagged(i * 500 * kMicrosecond + 250 * kMicrosecond, one.to, one.tag);
+        }
+        w.pause(10 * kMillisecond, 3, 0, kPauser);
+        const CongestionReport report = w.tracker.finish();
+        REQUIRE(report.pauses.size() == 1);
+        CHECK(report.pauses[0].longest == Duration{one.longest * kMicrosecond});
+        CHECK(report.pauses[0].storms == 0);
+    }
+    // Of a switch nobody knows the way: as long as all who send go on, it stopped none of them.
+    for (const bool goes_on : {true, false}) {
+        CongestedWire w;
+        w.tagged(0, kStranger, 3);
+        for (std::int64_t i = 1; i < 300; ++i) {
+            w.pause(i * kMillisecond, 3, 0xffff, kPauser);
+            if (goes_on) w.tagged(i * kMillisecond + 84 * kMicrosecond, kStranger, 3);
+        }
+        const CongestionReport report = w.tracker.finish();
+        CHECK((report.pauses[0].longest < Duration{kMillisecond}) == goes_on);
+        CHECK(report.pauses[0].storms == 0);
+    }
+}
+
+TEST_CASE("traffic that stops with the first XOFF and goes on behind the XON is a storm at any speed") {
+    constexpr std::uint64_t kSwitch = 0x02'00'00'00'00'99, kGateway = 0x02'00'00'00'00'77;
+    struct Case {
+        std::int64_t quiet_from, quiet_to;  // in ms
+        bool stopped;
+        std::uint64_t to = kGateway;
+    };
+    // Pauses from 10 to 160 ms.
+    for (const Case& one : {Case{10, 160, true}, Case{10, 160, true, kSwitch}, Case{10, 300, false},  // it began much later
+                            Case{10, 100, true},                       // it went on before it was let go
+                            Case{-100, 160, false}}) {  // it had stopped long before
+
+        CongestedWire w;
+        for (std::int64_t i = -200; i < 400; ++i) {
+            if (i < one.quiet_from || i >= one.quiet_to) w.tagged(kSecond + i * kMillisecond, one.to, 3);
+            if (i >= 10 && i < 160) w.pause(kSecond + i * kMillisecond + 500 * kMicrosecond, 3, 0xffff, kSwitch);
+            if (i == 159) w.pause(kSecond + i * kMillisecond + 600 * kMicrosecond, 3, 0, kSwitch);
+        }
+        const CongestionReport report = w.tracker.finish();
+        REQUIRE(report.pauses.size() == 1);
+        INFO(one.quiet_from << " to " << one.quiet_to);
+        CHECK(report.pauses[0].traffic_stopped == one.stopped);
+        CHECK(report.pauses[0].storms == (one.stopped && one.quiet_to == 160 ? 1 : 0));
+        CHECK(report.pauses[0].assumed_speed == kSlowestLink);
+    }
+}
+
+TEST_CASE("packets to who pauses show how slow its link can be") {
+    constexpr std::uint64_t kPauser = 0x02'00'00'00'00'99;
+    CongestedWire w;
+    w.pause(0, 3, 1, kPauser);
+    for (std::int64_t i = 0; i < 1000; ++i) w.tagged(kMillisecond + i * 300, kPauser, 4, 4096);  // 4 KiB each 300 ns: 110 Gbit/s
+    w.pause(10 * kMillisecond, 3, 0xffff, kPauser);
+    w.data(20 * kMillisecond);
+    const CongestionReport report = w.tracker.finish();
+    REQUIRE(report.pauses.size() == 1);
+    CHECK(report.pauses[0].assumed_speed == BitsPerSecond{100'000'000'000});  // give or take a fifth
+    CHECK(report.pauses[0].speed_shown);
+    CHECK(report.pauses[0].longest == Duration{335'539});
 }
 
 TEST_CASE("many senders start at once towards one") {

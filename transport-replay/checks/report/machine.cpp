@@ -4,6 +4,8 @@
 #include <transport-replay/report/document.hpp>
 #include <transport-replay/report/markup.hpp>
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace qps::transport::conformance {
@@ -64,7 +66,22 @@ std::string seconds(const Report& report) {
     return seconds(std::optional(sum));
 }
 
-void append_case(std::string& out, const CheckResult& result) {
+// What was found, what is expected, and where that is written.
+std::string failure_text(const CheckResult& result) {
+    std::string text = fmt::format("{}\nexpected: {}\nclause: {}\n", result.reason, result.check->expected, result.check->basis);
+    if (!result.detail.empty()) text += result.detail + (result.detail.ends_with('\n') ? "" : "\n");
+    if (result.evidence.empty()) return text;
+    text += "frames";
+    for (const dissect::FrameIndex frame : result.evidence) text += fmt::format(" {}", std::to_underlying(frame));
+    return text + '\n';
+}
+
+// As severe as what decides the exit code: a reader of the file and one of the code learn the same.
+bool counts_as_failure(const CheckResult& result, std::optional<CheckSeverity> fail_on) {
+    return result.verdict == Verdict::fail && (!fail_on || result.check->severity >= *fail_on);
+}
+
+void append_case(std::string& out, const CheckResult& result, std::optional<CheckSeverity> fail_on) {
     const CheckRow& check = *result.check;
     out += fmt::format("    <testcase classname=\"qpscope.{}\" name=\"{} {}\" time=\"{}\"",
                        kFamilies[std::to_underlying(check.family)].prefix, check.id, markup_text(check.stimulus), seconds(result.took));
@@ -73,11 +90,12 @@ void append_case(std::string& out, const CheckResult& result) {
         return;
     }
     out += ">\n";
-    if (result.verdict == Verdict::fail) {
-        std::string frames;
-        for (const dissect::FrameIndex frame : result.evidence) frames += fmt::format(" {}", std::to_underlying(frame));
-        out += fmt::format("      <failure type=\"{}\" message=\"{}\">{}{}{}</failure>\n", name(check.severity), markup_text(result.reason),
-                           markup_text(result.detail), frames.empty() ? "" : "frames", frames);
+    if (counts_as_failure(result, fail_on)) {
+        out += fmt::format("      <failure type=\"{}\" message=\"{}; expected: {} ({})\">{}</failure>\n", name(check.severity), markup_text(result.reason),
+                           markup_text(check.expected), markup_text(check.basis), markup_text(failure_text(result)));
+    } else if (result.verdict == Verdict::fail) {
+        out += fmt::format("      <skipped message=\"failed, {} severity, below --fail-on: {}; expected: {} ({})\"/>\n", name(check.severity),
+                           markup_text(result.reason), markup_text(check.expected), markup_text(check.basis));
     } else {
         out += fmt::format("      <skipped message=\"{}: {}\"/>\n", name(result.verdict), markup_text(result.reason));
     }
@@ -93,7 +111,7 @@ std::string json_text(const Report& report, const Comparison* comparison) {
     document.add("schema", kReportSchema);
     document.add("subject", report.subject);
     document.open("facts");
-    for (const ReportFact& fact : report.facts) document.add(fact.name, fact.value);
+    for (const ReportFact& fact : report.facts) document.add(fact.name, fact.for_programs());
     document.close();
     write_counts(document, count(report));
     document.add("digest", digest_of(report));
@@ -106,13 +124,16 @@ std::string json_text(const Report& report, const Comparison* comparison) {
     return out;
 }
 
-std::string junit_text(const Report& report) {
+std::string junit_text(const Report& report, std::optional<CheckSeverity> fail_on) {
     const VerdictCounts all = count(report);
+    const auto failures = [fail_on](const Report& of) {
+        return std::ranges::count_if(of.results, [fail_on](const CheckResult& result) { return counts_as_failure(result, fail_on); });
+    };
     std::string out = fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"0\" time=\"{}\">\n",
-                                  markup_text(report.subject), all.all(), all[Verdict::fail], seconds(report));
+                                  markup_text(report.subject), all.all(), failures(report), seconds(report));
     std::string properties = "    <properties>\n";
     for (const ReportFact& fact : report.facts)
-        properties += fmt::format("      <property name=\"{}\" value=\"{}\"/>\n", markup_text(fact.name), markup_text(fact.value));
+        properties += fmt::format("      <property name=\"{}\" value=\"{}\"/>\n", markup_text(fact.name), markup_text(fact.for_programs()));
     properties += fmt::format("      <property name=\"digest\" value=\"{}\"/>\n    </properties>\n", digest_of(report));
     for (std::size_t family = 0; family < kFamilies.size(); ++family) {
         Report part;
@@ -121,9 +142,9 @@ std::string junit_text(const Report& report) {
         if (part.results.empty()) continue;
         const VerdictCounts counts = count(part);
         out += fmt::format("  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"{}\" time=\"{}\">\n", kFamilies[family].name,
-                           counts.all(), counts[Verdict::fail], counts.all() - counts[Verdict::fail] - counts[Verdict::pass], seconds(part));
+                           counts.all(), failures(part), counts.all() - static_cast<std::uint64_t>(failures(part)) - counts[Verdict::pass], seconds(part));
         out += properties;
-        for (const CheckResult& result : part.results) append_case(out, result);
+        for (const CheckResult& result : part.results) append_case(out, result, fail_on);
         out += "  </testsuite>\n";
     }
     return out + "</testsuites>\n";

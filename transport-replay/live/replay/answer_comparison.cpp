@@ -67,6 +67,7 @@ Ending recorded_ending(const RecordedMessage& recorded) {
         case Outcome::sent: return Ending::completed;
         case Outcome::failed: return recorded.message.nak_code < kByCode.size() ? kByCode[recorded.message.nak_code] : Ending::other;
         case Outcome::open:
+        case Outcome::gave_up:
         case Outcome::abandoned: return recorded.rnr_naks != 0 ? Ending::rnr_exceeded : Ending::unknown;
     }
     return Ending::unknown;
