@@ -6,6 +6,7 @@
 #include <cli/held_inputs.hpp>
 #include <cli/message.hpp>
 #include <cli/pace.hpp>
+#include <dissect/capture/options.hpp>
 #include <transport-replay/analysis/part_report.hpp>
 #include <transport-replay/analysis/sharded_analysis.hpp>
 #include <transport-replay/model/timeline.hpp>
@@ -16,6 +17,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <expected>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -134,6 +136,15 @@ bool prints_on_the_way(const Listening& listening) {
 
 constexpr std::size_t kMostOfLog = std::size_t{64} << 20;  // bytes: of a thousand ranks
 
+// What packets say was lost before them. Where interfaces count too, it is the same frames; what they do not count is the system's.
+Drops with_told_drops(Drops drops, const std::vector<std::uint64_t>& told) {
+    const std::uint64_t between = std::accumulate(told.begin(), told.end(), std::uint64_t{});
+    const std::uint64_t counted = drops.dropped + drops.dropped_by_system;
+    drops.known = drops.known || between != 0;
+    if (between > counted) drops.dropped_by_system += between - counted;
+    return drops;
+}
+
 // Nothing where several lanes needed more than there is; `reading` then knows what the listener has heard.
 std::optional<Analyzed> analyze_once(const Options& options, const Filter& filter, const Output& output, const Listening& listening,
                                      Reading& reading) {
@@ -163,12 +174,14 @@ std::optional<Analyzed> analyze_once(const Options& options, const Filter& filte
         const Jobs jobs = jobs_for(options, input);
         std::vector<ShardedBatch> parts(jobs.slots(), ShardedBatch(analyst.lanes(), reading.part));
         if (listening.slots) listening.slots(parts.size());
+        std::vector<std::uint64_t> dropped(parts.size());  // by slot: as packets say
         const auto begin = [&](std::size_t slot) {
             parts[slot].clear();
             if (listening.begin) listening.begin(slot);
         };
         const auto each = [&](std::size_t slot, const Packet& packet) {
             parts[slot].add(packet, static_cast<std::uint16_t>(file + packet.frame.file));
+            if (!packet.frame.options.empty()) dropped[slot] += dropped_before(packet.frame);
             if (listening.others && !parts[slot].follows_last()) listening.others(slot);
             else if (listening.each) listening.each(slot, packet);
         };
@@ -185,7 +198,7 @@ std::optional<Analyzed> analyze_once(const Options& options, const Filter& filte
         decode_all(input, progress, jobs,
                    {filter, seen, begin, each, consume, annotator ? &*annotator : nullptr, gate, follow, analyst.lanes(), true, sift, analyst.sieves()});
         so_far = input.so_far();
-        analyst.add(input.drops());
+        analyst.add(with_told_drops(input.drops(), dropped));
         return output.ok() ? ExitCode::done : ExitCode::output_failed;
     };
     std::vector<std::string> incomplete;

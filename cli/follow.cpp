@@ -10,6 +10,7 @@
 #include <dissect/render_value.hpp>
 #include <dissect/types.hpp>
 #include <dissect/ulp/ulp.hpp>
+#include <transport-replay/iwarp/followed_stream.hpp>
 #include <transport-replay/model/memory_amount.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/figures.hpp>
@@ -43,7 +44,8 @@ std::size_t most_payload(const MemoryBudget& memory) {
 // Writes the messages of one connection.
 class Following {
 public:
-    Following(const Options& options, Output& output) : options_(options), output_(output), document_(options.format, text_), store_(most_payload(options.memory)) {
+    Following(const Options& options, Output& output) : options_(options), output_(output), document_(options.format, text_), store_(most_payload(options.memory)),
+          stream_(most_payload(options.memory)) {
         if (options.raw || options.format != OutputFormat::json) return;
         document_.open();
         document_.add("schema", kSchema);
@@ -52,7 +54,9 @@ public:
 
     void packet(const Observation& observation, const PacketRecord& record) {
         if (!start_ && observation.has_time) start_ = observation.time;
-        if (!is_followed(record.connection)) return;
+        const bool followed = is_followed(record.connection);
+        if (observation.kind == ObservationKind::stream && !record.mirror_copy) stream_.observe(observation, followed);
+        if (!followed) return;
         ends_.learn(observation, record);
         store_.keep(observation, record);
         if (record.ulp.protocol != UlpProtocol::none) hints_[static_cast<std::size_t>(record.from)] = record.ulp;
@@ -61,7 +65,8 @@ public:
     void retired(ConnectionId connection) { ends_.forget(connection); }
     void message(ConnectionId connection, End requester, const Message& message) {
         if (!is_followed(connection)) return;
-        const MessagePayload payload = store_.take(requester, message);
+        const MessagePayload payload =
+            message.service == Service::iwarp ? stream_.take(requester, message) : store_.take(requester, message);
         if (options_.whose != Whose::both && (options_.whose == Whose::a) != (requester == End::a)) return;
         ++number_;
         if (options_.message_number && *options_.message_number != number_) return;
@@ -88,9 +93,8 @@ public:
         }
         write();
         if (options_.quiet) return;
-        if (store_.let_go() != 0)
-            say("qpscope: {} of payload dropped: more than {} belonged to incomplete messages\n",
-                       bytes_text(store_.let_go()), bytes_text(store_.most()));
+        if (const std::uint64_t let_go = store_.let_go() + stream_.let_go(); let_go != 0)
+            say("qpscope: {} of payload dropped: more than {} belonged to incomplete messages\n", bytes_text(let_go), bytes_text(store_.most()));
         if (written_ == 0 && known)
             say("qpscope: {}connection {} has {}{}\n",
                 options_.message_number ? fmt::format("no message {}: ", *options_.message_number) : "", *options_.followed,
@@ -104,15 +108,18 @@ private:
 
     void append_message(End requester, const Message& message, const MessagePayload& payload) {
         const ConnectionId connection{*options_.followed};
-        text_ += fmt::format("message {} at {}: {} from {} to {}, PSN {}, {}, {}\n", number_,
+        text_ += fmt::format("message {} at {}: {} from {} to {}, {} {}, {}, {}\n", number_,
                              seconds_text(message.first_time - start_.value_or(Instant{})), verb_text(message),
                              text(ends_.end(connection, requester)), text(ends_.end(connection, other(requester))),
-                             psn_range(message.first, message.last), counted(payload.bytes.size(), "byte"), outcome_text(message));
+                             numbered_by(message), psn_range(message.first, message.last), counted(payload.bytes.size(), "byte"), outcome_text(message));
         if (message.ulp) text_ += fmt::format("    {}\n", label_text(*message.ulp));
         if (const Packet* decoded = decoded_message(requester, message, payload)) append_tree(text_, *decoded);
         else append_hex_dump(text_, payload.bytes);
         text_ += '\n';
     }
+
+    // iWARP has no PSNs: its messages go by the FPDUs of their way.
+    [[nodiscard]] static std::string_view numbered_by(const Message& message) { return message.service == Service::iwarp ? "FPDU" : "PSN"; }
 
     // A message of a protocol that is known; nothing where it is not, or where nobody asked for it.
     const Packet* decoded_message(End requester, const Message& message, const MessagePayload& payload) {
@@ -163,7 +170,11 @@ private:
         if (payload.cut_bytes != 0)
             say("qpscope: message {}: {} truncated by the capture\n", number_, counted(payload.cut_bytes, "byte"));
         const bool whole = message.outcome == Outcome::completed || message.outcome == Outcome::sent;
-        if (!whole || payload.missing_packets == 0) return;  // what was not answered need not have been sent
+        if (!whole) return;  // what was not answered need not have been sent
+        if (message.service == Service::iwarp && payload.missing_bytes != 0)
+            say("qpscope: message {} (FPDU {}): {} not captured\n", number_, psn_range(message.first, message.last),
+                counted(payload.missing_bytes, "byte"));
+        if (payload.missing_packets == 0) return;
         say("qpscope: message {} (PSN {}): {} not captured, starting at PSN {}{}\n", number_,
                    psn_range(message.first, message.last), counted(payload.missing_packets, "packet"), payload.first_missing.value(),
                    payload.missing_bytes == 0 ? "" : fmt::format(", {} missing", counted(payload.missing_bytes, "byte")));
@@ -179,6 +190,7 @@ private:
     std::string text_;
     Document document_;
     PayloadStore store_;
+    FollowedStream stream_;
     KnownEnds ends_;
     std::array<UlpHint, 2> hints_;  // of what each end sends
     Packet decoded_;                  // the message asked for last

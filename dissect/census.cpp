@@ -105,7 +105,7 @@ void count(Census& census, const Packet& packet) {
     ++census.packets;
     census.bytes += packet.frame.wire_bytes();
     census.captured_bytes += packet.frame.captured_bytes();
-    if (packet.frame.cut()) ++census.cut;
+    if (packet.frame.cut() || packet.layers().back().fault == Fault::cut) ++census.cut;
     if (packet.frame.has_time) count_time(census, packet.frame.time);
     else ++census.without_time;
     count_fault(census, packet);

@@ -41,14 +41,8 @@ void reset(Packet& packet) {
     packet.annotation = nullptr;
 }
 
-}  // namespace
-
-void decode(const Frame& frame, Packet& packet) {
-    packet.frame = frame;
-    reset(packet);
-    Walk walk{packet, 0, std::max<std::size_t>(frame.wire_length, frame.bytes.size())};
-    add_layer(packet, LayerKind::frame, 0, 0, walk.end);
-    switch (frame.link) {
+void walk_link(Walk& walk, LinkType link) {
+    switch (link) {
         case LinkType::ethernet: return walk_ethernet(walk);
         case LinkType::raw_ip:
         case LinkType::ipv4:
@@ -58,12 +52,23 @@ void decode(const Frame& frame, Packet& packet) {
         case LinkType::null_loopback: return walk_null(walk);
         case LinkType::erf:
             walk_erf(walk);
-            return ulp::add_ipoib(packet);
+            return ulp::add_ipoib(walk.packet);
         case LinkType::infiniband:
             walk_lrh(walk);
-            return ulp::add_ipoib(packet);
+            return ulp::add_ipoib(walk.packet);
     }
     add_data(walk);
+}
+
+}  // namespace
+
+void decode(const Frame& frame, Packet& packet) {
+    packet.frame = frame;
+    reset(packet);
+    Walk walk{packet, 0, std::max<std::size_t>(frame.wire_length, frame.bytes.size())};
+    add_layer(packet, LayerKind::frame, 0, 0, walk.end);
+    walk_link(walk, frame.link);
+    packet.frame.bytes = frame.bytes;  // of which the walk leaves out what follows a cut
 }
 
 }  // namespace qps::dissect

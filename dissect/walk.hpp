@@ -15,6 +15,7 @@ struct Walk {
     std::size_t offset = 0;
     std::size_t end = 0;
     CrcReason doubt = CrcReason::none;  // why `end` cannot be relied on: an enclosing fragment or length that lies
+    bool truncated = false;             // a mirror says that it cut what follows (ERSPAN's T bit)
 
     [[nodiscard]] Bytes header() const { return slice(packet.frame.bytes, offset); }
     [[nodiscard]] std::size_t left() const { return end > offset ? end - offset : 0; }
@@ -54,6 +55,14 @@ inline bool add_layer(Packet& packet, LayerKind kind, std::size_t offset, std::s
     if (!add_layer(walk.packet, kind, offset, length, walk.end)) return {};
     walk.offset += length;
     return walk.packet.frame.bytes.subspan(offset, length);
+}
+
+// The datagram ends at `end`, beyond what encloses it: the rest is not in this frame, and what stands behind the place where it was cut
+// (an FCS) is nothing of it. decode() gives the frame its bytes back.
+inline void lengthen(Walk& walk, std::size_t end) {
+    Bytes& bytes = walk.packet.frame.bytes;
+    if (bytes.size() > walk.end) bytes = bytes.first(walk.end);
+    walk.end = end;
 }
 
 // What nothing explains: the rest of the datagram.

@@ -127,7 +127,9 @@ void walk_grh(Walk& walk, Encapsulation encapsulation) {
         return;
     }
     const auto length = static_cast<std::size_t>(read(header, kPaylen));
-    if (walk.offset + length > walk.end) {
+    if (walk.offset + length > walk.end && walk.truncated) {
+        lengthen(walk, walk.offset + length);
+    } else if (walk.offset + length > walk.end) {
         mark(walk.packet, Fault::bad_length);
         walk.doubt = CrcReason::bad_length;
     } else {

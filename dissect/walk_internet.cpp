@@ -25,9 +25,25 @@ void distrust_length(Walk& walk) {
     mark(walk.packet, Fault::bad_length);
 }
 
-// Ends the datagram at `end`. An end beyond what encloses it is a lie.
+// Ends the datagram at `end`. An end beyond the IP datagram around it is a lie.
 void narrow(Walk& walk, std::size_t end) {
     if (end <= walk.end) walk.end = end;
+    else distrust_length(walk);
+}
+
+// Whether UDP follows, at the walk's place, and says another length than the IP header does, which ends it at `end`.
+bool udp_contradicts(const Walk& walk, IpProtocol next, std::size_t end) {
+    constexpr std::size_t kLengthAt = 4;
+    const Bytes udp = walk.header();
+    return next == IpProtocol::udp && udp.size() >= kUdpLength && walk.left() >= kUdpLength &&
+           read_be<std::uint16_t>(udp, kLengthAt) != end - walk.offset;
+}
+
+// The IP header ends the datagram at `end`. Beyond what encloses it: who mirrors frames and cuts them leaves their lengths as they were,
+// so that IP and UDP agree on more than there is. Where a mirror does not say so, lengths that contradict each other are a lie.
+void end_datagram(Walk& walk, std::size_t end, IpProtocol next, bool fragment) {
+    if (end <= walk.end) [[likely]] walk.end = end;
+    else if (walk.truncated || fragment || !udp_contradicts(walk, next, end)) lengthen(walk, end);
     else distrust_length(walk);
 }
 
@@ -48,7 +64,9 @@ void walk_udp(Walk& walk, std::uint8_t network_layer) {
         return;
     // Nothing in it, as IP says too: who looks for open ports sends such, and the port alone makes no RDMA of it.
     if (length == kUdpLength && walk.end == start + kUdpLength) return add_data(walk);
-    if (length >= kUdpLength) {
+    if (length >= kUdpLength && walk.doubt == CrcReason::fragment && start + length > walk.end) {
+        lengthen(walk, start + length);  // of the whole datagram, which goes on in other fragments
+    } else if (length >= kUdpLength) {
         narrow(walk, start + length);
     } else if (length != 0) {  // zero: a jumbogram or an offloading sender
         distrust_length(walk);
@@ -152,15 +170,15 @@ void walk_ipv4(Walk& walk) {
         mark(walk.packet, Fault::bad_length);
         return add_data(walk);
     }
-    const auto total = read_be<std::uint16_t>(header, 2);
-    if (total >= length) {
-        narrow(walk, start + total);
-    } else if (total != 0) {  // zero: an offloading sender leaves it out
-        distrust_length(walk);
-    }
     constexpr std::uint16_t kMoreFragments = 0x2000;
     constexpr std::uint16_t kOffset = 0x1fff;
     const auto fragment = read_be<std::uint16_t>(header, 6);
+    const auto total = read_be<std::uint16_t>(header, 2);
+    if (total >= length) {
+        end_datagram(walk, start + total, static_cast<IpProtocol>(header[9]), (fragment & (kMoreFragments | kOffset)) != 0);
+    } else if (total != 0) {  // zero: an offloading sender leaves it out
+        distrust_length(walk);
+    }
     if (is_later_fragment(walk, (fragment & kMoreFragments) != 0, fragment & kOffset)) return add_data(walk);
     walk_payload(walk, static_cast<IpProtocol>(header[9]), network_layer);
 }
@@ -170,8 +188,8 @@ void walk_ipv6(Walk& walk) {
     const Bytes header = enter(walk, LayerKind::ipv6, kIpv6Length);
     if (header.empty()) return;
     if ((header[0] >> 4) != std::byte{6}) return refuse_version(walk);
-    if (const auto length = read_be<std::uint16_t>(header, 4); length != 0)
-        narrow(walk, walk.offset + length);  // zero: a jumbogram (RFC 2675)
+    if (const auto length = read_be<std::uint16_t>(header, 4); length != 0)  // zero: a jumbogram (RFC 2675)
+        end_datagram(walk, walk.offset + length, static_cast<IpProtocol>(header[6]), false);
     walk_ipv6_extensions(walk, static_cast<IpProtocol>(header[6]), network_layer);
 }
 

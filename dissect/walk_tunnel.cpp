@@ -16,13 +16,20 @@ constexpr std::size_t kErspan3PlatformLength = 8;
 constexpr std::uint16_t kErspan2 = 0x88be;  // type I too, which has no header: told apart by the sequence number
 constexpr std::uint16_t kErspan3 = 0x22eb;
 
+// The same bit in both versions: what follows was cut by the mirror.
+bool is_truncated(Bytes header) { return (read_be<std::uint8_t>(header, 2) & 4U) != 0; }
+
 void walk_erspan2(Walk& walk) {
-    if (!enter(walk, LayerKind::erspan2, kErspan2Length).empty()) walk_ethernet(walk);
+    const Bytes header = enter(walk, LayerKind::erspan2, kErspan2Length);
+    if (header.empty()) return;
+    walk.truncated |= is_truncated(header);
+    walk_ethernet(walk);
 }
 
 void walk_erspan3(Walk& walk) {
     const Bytes header = enter(walk, LayerKind::erspan3, kErspan3Length);
     if (header.empty()) return;
+    walk.truncated |= is_truncated(header);
     const auto flags = read_be<std::uint16_t>(header, 10);
     if ((flags & 1) != 0 && enter(walk, LayerKind::erspan3_platform, kErspan3PlatformLength).empty()) return;
     switch (flags >> 10 & 31) {

@@ -93,10 +93,37 @@ std::string_view name(Compression compression) {
     return "unknown";
 }
 
+// Whether fractions of seconds are nanoseconds, by the records that a file begins with: a second has no more than 999,999 microseconds, so
+// one whose records nearly all have more holds nanoseconds, whatever its magic number says. Of nanoseconds, one in a thousand is below a
+// million; some recorders of microseconds forget to carry into the second.
+bool has_nanoseconds(const PcapHeader& header, Bytes records) {
+    constexpr std::uint32_t kMicroseconds = 1'000'000, kNanoseconds = 1'000'000'000;
+    constexpr std::size_t kMostAsked = 64, kNearlyAll = 9, kOf = 10;
+    std::size_t asked = 0, beyond = 0;
+    for (; asked < kMostAsked; ++asked) {
+        const auto length = pcap_record_length(header, records);
+        if (!length) break;
+        const bool little = header.order == ByteOrder::little;
+        const auto fraction = little ? read_le<std::uint32_t>(records, 4) : read_be<std::uint32_t>(records, 4);
+        if (fraction >= kNanoseconds) return false;  // neither
+        beyond += fraction >= kMicroseconds ? 1 : 0;
+        records = slice(records, *length);
+    }
+    return beyond != 0 && beyond * kOf >= asked * kNearlyAll;
+}
+
 // A pcap file, with its one interface.
 struct PcapFile {
     PcapHeader header;
     Interface interface;
+    bool settled = false;  // what its fractions of seconds are
+
+    void settle(Bytes records) {
+        if (settled || records.size() < kPcapRecordStart) return;
+        settled = true;
+        header.nanoseconds = header.nanoseconds || has_nanoseconds(header, records);
+        interface.resolution = header.nanoseconds ? 9 : 6;
+    }
 };
 
 struct CaptureFile::State {
@@ -118,7 +145,10 @@ struct CaptureFile::State {
     [[nodiscard]] std::shared_ptr<const RecordView> view() const;
     void begin_round();
     WalkResult walk(Window& window, std::vector<Frame>& frames) {
-        if (auto* pcap = std::get_if<PcapFile>(&format)) return walk_pcap(pcap->header, window, timeline, frames);
+        if (auto* pcap = std::get_if<PcapFile>(&format)) {
+            pcap->settle(slice(window.bytes, window.used));
+            return walk_pcap(pcap->header, window, timeline, frames);
+        }
         return std::get<PcapngWalk>(format).walk(window, timeline, frames);
     }
     void finish(InputProblemKind kind, std::uint64_t at, std::string sentence) {
@@ -149,7 +179,7 @@ bool CaptureFile::State::recognise(Bytes start) {
     interface.link = header->link;
     interface.snap_length = header->snap_length;
     interface.resolution = header->nanoseconds ? 9 : 6;
-    format = PcapFile{*header, std::move(interface)};
+    format = PcapFile{.header = *header, .interface = std::move(interface)};
     offset = kPcapHeader;
     return true;
 }
@@ -269,6 +299,8 @@ std::expected<CaptureFile, InputProblem> CaptureFile::start(ByteSource source) {
         return std::unexpected(
             InputProblem{InputProblemKind::not_a_capture, state->source.name(), 0, not_a_capture_sentence(header, state->source)});
     if (state->offset != 0) state->carry.clear();
+    if (auto* pcap = std::get_if<PcapFile>(&state->format); pcap != nullptr && state->source.whole())
+        pcap->settle(slice(state->source.bytes(), kPcapHeader));
     return CaptureFile(std::move(state));
 }
 

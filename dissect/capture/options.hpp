@@ -13,6 +13,7 @@ namespace qps::dissect {
 
 inline constexpr std::uint16_t kOptionEnd = 0;
 inline constexpr std::uint16_t kOptionComment = 1;
+inline constexpr std::uint16_t kOptionDropCount = 4;  // of an enhanced packet block
 
 struct Option {
     std::uint16_t code = kOptionEnd;
@@ -34,5 +35,8 @@ private:
 // The first comment of the frame's record, borrowed from it; empty where there is none. UTF-8 by the format, but
 // whatever the file says in truth: escape before showing.
 [[nodiscard]] std::string_view comment(const Frame& frame);
+
+// epb_dropcount: frames that the recorder lost between the one before, of the same interface, and this one; 0 where nothing says so.
+[[nodiscard]] std::uint64_t dropped_before(const Frame& frame);
 
 }  // namespace qps::dissect

@@ -2,6 +2,8 @@
 // outside of its loop.
 #include <dissect/capture/pcap.hpp>
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace qps::dissect {
@@ -50,7 +52,8 @@ WalkResult walk(const PcapHeader& header, Window& window, FrameClock& timeline, 
             timeline.first = time;
         }
         frames.push_back({.bytes = bytes.subspan(window.used + record_header, captured),
-                          .wire_length = read_ordered<std::uint32_t, order>(record, 12),
+                          // Some recorders write less than they captured: the wire had at least that.
+                          .wire_length = std::max(read_ordered<std::uint32_t, order>(record, 12), static_cast<std::uint32_t>(captured)),
                           .link = header.link,
                           .index = FrameIndex{++timeline.frames},
                           .time = Instant{time},

@@ -101,7 +101,8 @@ std::string read_full_packet(std::uint32_t type, Bytes block, std::span<const Fr
         std::uint64_t{read_ordered<std::uint32_t, order>(block, 12)} << 32 | read_ordered<std::uint32_t, order>(block, 16);
     const std::size_t padded = (captured + 3) / 4 * 4;
     frame.bytes = block.subspan(kPacketStart, captured);
-    frame.wire_length = read_ordered<std::uint32_t, order>(block, 24);
+    // Some recorders write less than they captured: the wire had at least that.
+    frame.wire_length = std::max(read_ordered<std::uint32_t, order>(block, 24), static_cast<std::uint32_t>(captured));
     frame.link = origin.link;
     frame.time = Instant{time_of(origin, ticks)};
     frame.interface = InterfaceId{static_cast<std::uint32_t>(first + id)};

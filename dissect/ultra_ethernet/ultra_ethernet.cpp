@@ -216,7 +216,7 @@ bool walk_ultra_ethernet(Walk& walk, std::size_t end, std::uint16_t source_port)
     if (on_wire <= walk.offset) return false;
     const bool sure = walk.doubt == CrcReason::none;
     const std::size_t length = on_wire - walk.offset;
-    const uet::Datagram datagram{slice(walk.packet.frame.bytes, walk.offset, length), length, !sure || end > walk.end, source_port};
+    const uet::Datagram datagram{slice(walk.header(), 0, length), length, !sure || end > walk.end, source_port};
     if (!uet::holds(datagram)) {
         const bool whole = sure && end <= walk.end && length >= uet::kCrcLength;
         const std::uint64_t type = read_bits(datagram.captured, kUetType.bit, kUetType.width);

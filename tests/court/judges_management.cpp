@@ -258,7 +258,7 @@ void pkey_mismatch(Hearing& hearing) {
 
 void read_depth_exceeded(Hearing& hearing) {
     const auto said = hearing.must_say("^" + kHost + " had (\\d+) READs and ATOMICs outstanding although (\\d+) were negotiated; " + kHost +
-                                       kQp + " refused the last at PSN (\\d+)");
+                                       kQp + " refused one of them at PSN (\\d+)");
     if (!said) return;
     const auto way = way_of(hearing, (*said)[1]);
     if (!way) return hearing.object("names no connection of its own");

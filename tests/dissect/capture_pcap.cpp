@@ -177,3 +177,38 @@ TEST_CASE("Batches end at their bounds and no frame is lost between them") {
         CHECK(batch.frames.empty());
     }
 }
+
+TEST_CASE("The wire carried at least what was captured") {
+    for (const ByteOrder order : {ByteOrder::little, ByteOrder::big}) {
+        Maker out(order);
+        pcap_header(out);
+        pcap_record(out, 1, 0, frame_bytes(60, 1), 1);
+        pcap_record(out, 1, 1, frame_bytes(60, 1), 90);
+        const Reading reading = read_bytes(out.content());
+        REQUIRE(reading.frames.size() == 2);
+        CHECK(reading.frames[0].frame.wire_length == 60);
+        CHECK_FALSE(reading.frames[0].frame.cut());
+        CHECK(reading.frames[1].frame.wire_length == 90);
+    }
+}
+
+TEST_CASE("Fractions that no second of microseconds has are nanoseconds") {
+    const auto reading_of = [](std::initializer_list<std::uint32_t> fractions, std::size_t piece = 0) {
+        Maker out;
+        pcap_header(out);
+        for (const std::uint32_t fraction : fractions) pcap_record(out, 1, fraction, frame_bytes(60, 1), 60);
+        auto file = CaptureFile::from_memory(out.content(), "", piece);
+        std::vector<std::int64_t> times;
+        Batch batch;
+        while (file->read(batch))
+            for (const Frame& frame : batch.frames) times.push_back(std::to_underlying(frame.time));
+        return std::pair(times, file->format() == CaptureFormat::pcap_nanosecond);
+    };
+    using Times = std::vector<std::int64_t>;
+    for (const std::size_t piece : {0U, 1U, 100U}) {
+        CHECK(reading_of({875'294'208, 875'305'000, 875'316'000}, piece) == std::pair(Times{1'875'294'208, 1'875'305'000, 1'875'316'000}, true));
+        CHECK(reading_of({5, 999'999, 7}, piece) == std::pair(Times{1'000'005'000, 1'999'999'000, 1'000'007'000}, false));
+        // A recorder that forgets to carry now and then.
+        CHECK(reading_of({5, 6, 7, 8, 1'000'012}, piece).second == false);
+    }
+}

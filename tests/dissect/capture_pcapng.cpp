@@ -1,4 +1,5 @@
 // pcapng files: sections, interfaces, times, comments and the blocks between.
+#include <dissect/capture/options.hpp>
 #include <tests/dissect/capture_bytes.hpp>
 #include <tests/support/catch.hpp>
 
@@ -308,4 +309,25 @@ TEST_CASE("A minor version that is new and options of the section change nothing
     const Reading reading = read_bytes(out.content());
     CHECK(reading.problem.kind == InputProblemKind::none);
     CHECK(reading.frames.size() == 1);
+}
+
+TEST_CASE("A packet says what the recorder lost before it") {
+    for (const ByteOrder order : {ByteOrder::little, ByteOrder::big}) {
+        Maker out(order);
+        section(out);
+        interface_block(out);
+        packet_block(out, 0, 0, frame_bytes(5, 0), 5, Maker(order).option(4, Maker(order).u64(17).content()).u32(0).content());
+        packet_block(out, 0, 0, frame_bytes(5, 0), 5, Maker(order).option(4, Maker(order).u32(17).content()).u32(0).content());  // of another length
+        packet_block(out, 0, 0, frame_bytes(5, 0), 5);
+        const Reading reading = read_bytes(out.content());
+        REQUIRE(reading.frames.size() == 3);
+        const auto dropped = [&](std::size_t at) {
+            Frame frame = reading.frames[at].frame;
+            frame.options = reading.frames[at].options;
+            return dropped_before(frame);
+        };
+        CHECK(dropped(0) == 17);
+        CHECK(dropped(1) == 0);
+        CHECK(dropped(2) == 0);
+    }
 }

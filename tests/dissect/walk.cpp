@@ -319,6 +319,82 @@ TEST_CASE("lengths that lie are faults, and nothing beyond the packet is believe
     CHECK(find(lying.packet, LayerKind::ipv4)->fault == Fault::bad_length);
 }
 
+namespace {
+
+// As a mirror sends it on that cuts what it mirrors: the lengths of headers stay.
+Decoded cut_by_mirror(const PacketSpec& spec, std::size_t length, std::size_t fcs = 0) {
+    std::vector<std::byte> bytes = build(spec);
+    bytes.resize(length);
+    bytes.resize(length + fcs, std::byte{0xfc});
+    return Decoded(bytes, spec.link);
+}
+
+void check_cut(const Decoded& decoded) {
+    INFO(decoded.line());
+    CHECK(decoded.packet.layers().back().fault == Fault::cut);
+    CHECK(decoded.packet.psn == Psn{4711});
+    CHECK(decoded.packet.payload.length == 100);
+    CHECK(decoded.packet.icrc.status == CrcStatus::not_checkable);
+    CHECK(decoded.packet.icrc.reason == CrcReason::cut);
+    for (const Layer& layer : decoded.packet.layers()) CHECK((layer.fault == Fault::none || layer.fault == Fault::cut));
+}
+
+}  // namespace
+
+TEST_CASE("a frame that ends before its own lengths do was cut, and its lengths count") {
+    for (const Network network : {Network::roce_v2_ipv4, Network::roce_v2_ipv6}) {
+        const std::size_t whole = build(sample(network)).size();
+        for (std::size_t length = whole - 120; length < whole; ++length) check_cut(cut_by_mirror(sample(network), length));
+        check_inner(Decoded(sample(network)));
+    }
+}
+
+TEST_CASE("what a mirror cut inside a tunnel is cut, and nothing behind the cut is taken for it") {
+    HeaderSpec said{LayerKind::erspan2};
+    set(said, "erspan.truncated", 1);
+    for (const HeaderSpec& erspan : {said, HeaderSpec{LayerKind::erspan2}}) {
+        PacketSpec spec = tunnelled({{LayerKind::gre}, {LayerKind::gre_sequence}, erspan});
+        const std::size_t whole = build(spec).size();
+        for (const std::size_t missing : {4U, 60U, 104U}) {
+            set(spec, "ip.len", whole - missing - 14);  // of the mirror's own header, the first of them
+            for (const std::size_t fcs : {0U, 4U}) {
+                const Decoded decoded = cut_by_mirror(spec, whole - missing, fcs);
+                check_cut(decoded);
+                CHECK(decoded.packet.payload.captured == (missing > 104 ? 0 : 104 - missing));
+            }
+        }
+    }
+}
+
+TEST_CASE("lengths beyond the frame that contradict each other are a lie, not a cut") {
+    for (const std::uint64_t udp : {80U, 300U}) {
+        PacketSpec spec = sample();
+        set(spec, "ip.len", 500);
+        set(spec, "udp.length", udp);
+        const Decoded decoded(spec);
+        CHECK(decoded.packet.icrc.reason == CrcReason::bad_length);
+        CHECK(find(decoded.packet, LayerKind::ipv4)->fault == Fault::bad_length);
+    }
+    PacketSpec agree = sample();
+    set(agree, "ip.len", 500);
+    set(agree, "udp.length", 480);
+    CHECK(Decoded(agree).packet.icrc.reason == CrcReason::cut);
+    CHECK(find(Decoded(agree).packet, LayerKind::ipv4)->fault == Fault::none);
+}
+
+TEST_CASE("the first fragment of a datagram says how long all of it is") {
+    PacketSpec spec = sample();
+    const std::size_t whole = build(spec).size();
+    set(spec, "ip.flags.mf", 1);
+    set(spec, "ip.len", whole - 14 - 64);
+    set(spec, "udp.length", whole - 14 - 20);
+    const Decoded decoded = cut_by_mirror(spec, whole - 64);
+    CHECK(decoded.packet.payload.length == 100);
+    CHECK(decoded.packet.payload.captured == 40);
+    CHECK(decoded.packet.icrc.reason == CrcReason::fragment);
+    CHECK(find(decoded.packet, LayerKind::ipv4)->fault == Fault::fragment);
+}
+
 TEST_CASE("a pad count larger than the payload is a fault of the BTH") {
     PacketSpec spec = transport_packet(Opcode::rc_acknowledge, Network::roce_v2_ipv4);
     set(spec, "infiniband.bth.padcnt", 3);

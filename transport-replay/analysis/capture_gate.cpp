@@ -29,10 +29,10 @@ bool CaptureGate::believes(const Observation& observation) const {
 // Whether a corrupt packet is a recording of one that was corrupted before: a sender that counts its IPv4 identification on sends no
 // datagram twice, and no two are damaged alike. Where it does not count, the same bytes come again sooner than any requester repeats them.
 bool CaptureGate::was_corrupt(const Observation& observation, Repetition repetition) {
-    if (observation.ip_id == 0) return repetition == Repetition::ambiguous && magnitude(quality_.last_distance()) < kFastestTimeout;
-    if (corrupt_.contains(observation.packet_hash)) return true;
-    if (corrupt_.size() < kMaxCorrupt) corrupt_.insert(observation.packet_hash);
-    return false;
+    const bool known = corrupt_.contains(observation.packet_hash);
+    if (!known && corrupt_.size() < kMaxCorrupt) corrupt_.insert(observation.packet_hash);
+    if (observation.ip_id != 0) return known;
+    return known && repetition == Repetition::ambiguous && magnitude(quality_.last_distance()) < kFastestTimeout;
 }
 
 Sight CaptureGate::pass(const Observation& observation) {

@@ -54,6 +54,12 @@ Missing missing(const Timeline& timeline) {
     return found;
 }
 
+// The recorder says that it lost at least as many: nothing is left to ask for.
+bool explained_by_drops(const Timeline& timeline, const Missing& found) {
+    const dissect::Drops& drops = timeline.quality.drops;
+    return drops.dropped + drops.dropped_by_system >= found.tap + found.undecided;
+}
+
 }  // namespace
 
 void capture_lost_packets(const Timeline& timeline, const Emit& emit) {
@@ -67,9 +73,13 @@ void capture_lost_packets(const Timeline& timeline, const Emit& emit) {
     if (found.tap == 0) {
         draft.summary = fmt::format("The capturing program reports {}: packets are missing that the network delivered.", drops_text);
     } else {
+        const std::string others = explained_by_drops(timeline, found) && found.undecided != 0
+                                       ? fmt::format(", enough for the other {} that {} missing", counted(found.undecided, "packet"),
+                                                     found.undecided == 1 ? "is" : "are")
+                                       : "";
         draft.summary = fmt::format("The capture lacks {} of {} that their receivers acknowledged{}: the network delivered them.",
                                     counted(found.tap, "packet"), counted(found.connections_tap, "connection"),
-                                    reported == 0 ? "" : fmt::format(", and the capturing program reports {}", drops_text));
+                                    reported == 0 ? "" : fmt::format(", and the capturing program reports {}{}", drops_text, others));
     }
     draft.advice =
         "Do not count these as network loss; capture with a larger buffer, a shorter snap length or a filter, or at a port that is "
@@ -79,7 +89,7 @@ void capture_lost_packets(const Timeline& timeline, const Emit& emit) {
 
 void gaps_unexplained(const Timeline& timeline, const Emit& emit) {
     Missing found = missing(timeline);
-    if (found.undecided == 0) return;
+    if (found.undecided == 0 || explained_by_drops(timeline, found)) return;
     FindingDraft draft = std::move(found.draft_undecided);
     draft.count = found.undecided;
     draft.summary = fmt::format("{} of {} {} missing; whether the network or the capture lost them is undecided.",
@@ -144,11 +154,19 @@ void capture_duplicates(const Timeline& timeline, const Emit& emit) {
           .advice = "Mirror one direction of each port only; copies are excluded here, but other tools count them twice."});
 }
 
+namespace {
+
+// By a snap length, or before the capture: how long the latter were on the wire is not known.
+std::string truncated_by(const CaptureQuality& quality) {
+    if (quality.shortest_cut != 0) return fmt::format("by the capture, the shortest {} long on the wire", length(quality.shortest_cut));
+    return "before they were captured, as by a mirror that cuts frames (their own lengths say that more was sent)";
+}
+
+}  // namespace
+
 void capture_truncated(const Timeline& timeline, const Emit& emit) {
     const CaptureQuality& quality = timeline.quality;
     if (quality.cut == 0) return;
-    const std::string from =
-        quality.shortest_cut == 0 ? "" : fmt::format(", the shortest {} long on the wire", length(quality.shortest_cut));
     const std::string blind =
         quality.unreadable == 0 ? "" : fmt::format("; {} of them lack the transport header", grouped(quality.unreadable));
     std::uint64_t unread = 0;
@@ -160,9 +178,11 @@ void capture_truncated(const Timeline& timeline, const Emit& emit) {
                                        counted(unread, "answer"));
     emit({.party = Party::capture,
           .count = quality.cut,
-          .summary = fmt::format("{} of {} {} truncated by the capture{}: ICRC and payload cannot be checked{}{}.",
-                                 grouped(quality.cut), counted(quality.packets, "packet"), quality.cut == 1 ? "was" : "were", from, blind, mute),
-          .advice = "Capture whole packets (`tcpdump -s 0`) if ICRC or payload matter; 128 bytes are enough for the headers.",
+          .summary = fmt::format("{} of {} {} truncated {}: ICRC and payload cannot be checked{}{}.", grouped(quality.cut),
+                                 counted(quality.packets, "packet"), quality.cut == 1 ? "was" : "were", truncated_by(quality), blind, mute),
+          .advice = quality.shortest_cut != 0
+                        ? "Capture whole packets (`tcpdump -s 0`) if ICRC or payload matter; 128 bytes are enough for the headers."
+                        : "Let the mirror session pass whole frames if ICRC or payload matter; 128 bytes of what it mirrors are enough for the headers.",
           .severity = quality.unreadable != 0 ? Severity::warning : Severity::note});
 }
 
@@ -289,7 +309,7 @@ void malformed_packets(const Timeline& timeline, const Emit& emit) {
     const std::string again = quality.faulty_again == 0 ? "" : fmt::format(", {} of them different: the others repeat these", grouped(different));
     emit({.party = Party::undecided,
           .count = different,
-          .summary = fmt::format("{} of {} {} malformed{}{} a header breaks a rule of its format.", grouped(quality.faulty),
+          .summary = fmt::format("{} of {} {} malformed{}{} a header breaks a rule of its format, or IP took the packet apart (fragments).", grouped(quality.faulty),
                                  counted(quality.rdma_packets, "RDMA packet"), quality.faulty == 1 ? "is" : "are", again, again.empty() ? ":" : ";"),
           .advice = "List them (`qpscope packets -Y rdma.frame.fault`) and check whether one sender or one device on the path produces them."});
 }

@@ -313,7 +313,9 @@ void rnr_stall(const Timeline& timeline, const Emit& emit) {
         const bool longest = code == std::uint8_t{0};
         const bool felt = longest || sum.most_lost >= kFeltStall ||
                           std::to_underlying(sum.lost) >= std::to_underlying(life(found.connection)) / kFeltPart;
-        const Duration wait{std::to_underlying(sum.waited) / static_cast<std::int64_t>(std::max<std::uint64_t>(sum.triggers, 1))};
+        std::uint64_t waits = sum.triggers;  // that ended: one that has not is in no average
+        for (const Recovery* episode : episodes) waits -= std::min<std::uint64_t>(waits, episode->triggers - std::min(episode->rounds, episode->triggers));
+        const Duration wait = waits == 0 ? Duration{} : Duration{std::to_underlying(sum.waited) / static_cast<std::int64_t>(waits)};
         const std::string asked =
             code ? fmt::format(" with a timer of {} (code {})", duration_text(rnr_wait(*code)), *code) : std::string();
         emit({.party = Party::responder,
@@ -324,7 +326,7 @@ void rnr_stall(const Timeline& timeline, const Emit& emit) {
                   fmt::format("{} had no receive posted for {}: {}{}; stalled {}{}.", who(found.to()), host(found.from()),
                               counted(sum.triggers, "RNR NAK"), asked, cost(sum.episodes, sum.lost, sum.most_lost),
                               wait == Duration{}  ? ""
-                              : sum.triggers == 1 ? fmt::format("; {} waited {}", host(found.from()), duration_text(wait))
+                              : waits == 1        ? fmt::format("; {} waited {}", host(found.from()), duration_text(wait))
                                                   : fmt::format("; {} waited {} on average", host(found.from()), duration_text(wait))),
               .advice = longest
                             ? fmt::format(

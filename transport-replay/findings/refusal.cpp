@@ -269,7 +269,7 @@ void read_depth_exceeded(const Timeline& timeline, const Emit& emit) {
         const std::uint32_t depth = agreed_depth(timeline, one.connection, one.fatality.requester).value_or(0);
         FindingDraft draft = one.draft(Party::requester);
         draft.summary =
-            fmt::format("{} had {} READs and ATOMICs outstanding although {} were negotiated; {} refused the last at PSN {}.",
+            fmt::format("{} had {} READs and ATOMICs outstanding although {} were negotiated; {} refused one of them at PSN {}.",
                         one.from(), one.fatality.reads_outstanding, depth, one.to(), one.fatality.psn.value());
         draft.advice = fmt::format(
             "Set max_rd_atomic of the queue pair on {} to the initiator depth that CM returned ({}), not to the "

@@ -56,6 +56,12 @@ void RdmapMessages::add(UnderWay& under_way, const At& at) const {
     under_way.hole = !under_way.bytes.append(at.listeners.ulp.payload(), more) || more.size() < segment.length;
 }
 
+void RdmapMessages::tell_payload(const At& at, End requester, const Message& message, std::uint64_t offset) {
+    if (at.listeners.payload == nullptr) return;
+    const DdpSegment& segment = at.segment;
+    (*at.listeners.payload)({requester, message.first, offset, static_cast<std::uint32_t>(segment.length), segment.payload, at.fpdu.last_frame});
+}
+
 void RdmapMessages::wait_for_tcp(const At& at, UnderWay& under_way) {
     under_way.open = false;
     under_way.message.ends = true;
@@ -87,6 +93,7 @@ void RdmapMessages::take_send(const At& at) {
     }
     send.next = std::uint64_t{segment.mo} + segment.length;
     add(send, at);
+    tell_payload(at, at.from, send.message, segment.mo);
     if (!segment.heading.last) return;
     send.message.invalidate = segment.invalidate;
     wait_for_tcp(at, send);
@@ -113,6 +120,7 @@ void RdmapMessages::take_immediate(const At& at) {
     alone.message.immediate = read_be<std::uint32_t>(at.segment.payload, 4);
     alone.seq = at.fpdu.seq;
     add(alone, at);
+    tell_payload(at, at.from, alone.message, 0);
     wait_for_tcp(at, alone);
 }
 
@@ -135,6 +143,7 @@ void RdmapMessages::take_write(const At& at) {
     }
     write.next = segment.offset + segment.length;
     add(write, at);
+    tell_payload(at, at.from, write.message, segment.offset - write.message.access->address);
     Message& message = write.message;
     message.access->length = static_cast<std::uint32_t>(std::min<std::uint64_t>(message.bytes, UINT32_MAX));
     if (!segment.heading.last) return;
@@ -255,6 +264,7 @@ void RdmapMessages::take_read_response(const At& at) {
     Message& message = found->sent.message;
     message.bytes += segment.length;
     ++message.packets;
+    tell_payload(at, requester, message, segment.offset - found->sink_offset);
     if (!segment.heading.last) return;
     if (message.bytes < message.access->length) message.missing = 1;
     ++at.listeners.tracker.stream(connection_).matches;

@@ -15,6 +15,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <optional>
 
 namespace qps::transport {
@@ -22,11 +23,23 @@ namespace qps::transport {
 class Tracker;
 class UlpTracker;
 
+// Bytes of a message, as one FPDU carried them.
+struct StreamPayload {
+    End requester{};
+    dissect::Psn message;      // Message::first
+    std::uint64_t offset = 0;  // in the message
+    std::uint32_t length = 0;  // on the wire
+    dissect::Bytes bytes{};    // as far as captured
+    dissect::FrameIndex frame{};
+};
+using PayloadSink = std::function<void(const StreamPayload&)>;
+
 // Whom messages are told to.
 struct IwarpListeners {
     Tracker& tracker;
     UlpTracker& ulp;
     const OperationSink& sink;
+    const PayloadSink* payload = nullptr;  // of who wants to have what they carry
 };
 
 class RdmapMessages {
@@ -93,6 +106,7 @@ private:
     [[nodiscard]] Message begun(const At& at, dissect::Verb verb);
     void add(UnderWay& under_way, const At& at) const;
     void leave(const At& at, UnderWay& under_way);
+    static void tell_payload(const At& at, End requester, const Message& message, std::uint64_t offset);
     void take_send(const At& at);
     void take_immediate(const At& at);
     void take_write(const At& at);

@@ -375,7 +375,13 @@ void observe(const Packet& packet, Observation& observation) {
     }
     if (packet.encapsulation == Encapsulation::none) return take_hosts(packet, observation);
     take_transport(packet, observation);
-    if (observation.fault != Fault::none && observation.fault != Fault::cut) take_hash_of_bytes(packet, observation);
+    // What ends before its own lengths do was cut before it was captured: the name for it is that of packets which a switch cut.
+    if (observation.fault == Fault::cut && !observation.cut) [[unlikely]] {
+        observation.cut = true;
+        observation.fault = Fault::trimmed;
+    }
+    if (observation.fault != Fault::none && observation.fault != Fault::cut && observation.fault != Fault::trimmed)
+        take_hash_of_bytes(packet, observation);
 }
 
 }  // namespace qps::transport

@@ -101,7 +101,7 @@ void QualityTracker::take_contents(const Observation& observation) {
 
 bool QualityTracker::is_faulty(const Observation& observation) {
     const bool rdma = observation.kind == ObservationKind::transport || observation.kind == ObservationKind::unreadable;
-    return rdma && observation.fault != Fault::none && observation.fault != Fault::cut;
+    return rdma && observation.fault != Fault::none && observation.fault != Fault::cut && observation.fault != Fault::trimmed;
 }
 
 // Another tap's recording of a malformed packet is no second one; nor can it be told from a retransmission, so both are called the same

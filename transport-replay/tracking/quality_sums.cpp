@@ -9,7 +9,9 @@ using namespace dissect;
 void ContentSums::add(const Observation& observation) {
     ++packets;
     bytes += observation.wire_length;
-    if (observation.cut) {
+    if (observation.cut && observation.fault == Fault::trimmed) [[unlikely]] {
+        ++cut;  // before it was captured: how long it was on the wire is not known
+    } else if (observation.cut) {
         ++cut;
         if (shortest_cut == 0 || observation.wire_length < shortest_cut) shortest_cut = observation.wire_length;
     } else {

@@ -204,3 +204,18 @@ TEST_CASE("ACKs whose AETH was cut off are answers") {
     CHECK(cut.findings.size() == 1);
     CHECK(cut.findings[0].id == "capture-truncated");
 }
+
+TEST_CASE("what a mirror cuts is cut as by a snap length of the same size") {
+    for (const std::string_view sample : kSamples)
+        for (const std::size_t length : {64U, 80U, 96U, 128U, 256U}) {
+            const Recordings snapped = each(recordings(sample), [&](Recording& one) { cut_at(one, length); });
+            const Recordings mirrored = each(snapped, [](Recording& one) { one.wire_length = static_cast<std::uint32_t>(one.bytes.size()); });
+            const Timeline expected = analyse_twice(snapped), found = analyse_twice(mirrored);
+            INFO(sample << " cut at " << length << "\n" << text(found) << "by a snap length:\n" << text(expected));
+            CHECK(said(found) == said(expected));
+            CHECK(found.quality.faulty == expected.quality.faulty);
+            CHECK(found.totals.messages == expected.totals.messages);
+            CHECK(found.totals.payload_bytes == expected.totals.payload_bytes);
+            CHECK(found.totals.retransmitted_packets == expected.totals.retransmitted_packets);
+        }
+}

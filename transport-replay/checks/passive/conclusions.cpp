@@ -21,6 +21,16 @@ std::uint64_t missed_by_tap(const Timeline& timeline) {
     return missed;
 }
 
+// Of those: of connections whose answers were cut off, or the lengths of whose READs, so that nobody knows what was due.
+std::uint64_t perhaps_missed_by_tap(const Timeline& timeline) {
+    std::uint64_t missed = 0;
+    for (const Connection& connection : timeline.connections) {
+        if (connection.ways[0].incidents->unread_answers + connection.ways[1].incidents->unread_answers == 0) continue;
+        for (const Way& way : connection.ways) missed += way.incidents->gaps.tap + way.incidents->response_gaps.tap;
+    }
+    return missed;
+}
+
 std::uint64_t reliable_one_way(const Timeline& timeline) {
     return static_cast<std::uint64_t>(std::ranges::count_if(timeline.quality.one_way, &OneWay::reliable));
 }
@@ -60,7 +70,8 @@ void conclude_trace(const Timeline& timeline, const WatchedConnections& watched,
         whole.words += (whole.words.empty() ? "" : "; ") + words;
     };
     say(dropped(quality.drops), fmt::format("{} dropped by the capture", counted(dropped(quality.drops), "packet")));
-    const std::uint64_t missed = missed_by_tap(timeline);
+    const std::uint64_t unread = perhaps_missed_by_tap(timeline);
+    const std::uint64_t missed = missed_by_tap(timeline) - unread;
     say(missed, fmt::format("{} acknowledged but not yet captured", counted(missed, "packet")));
     const std::uint64_t silent = reliable_one_way(timeline);
     const std::string back = fmt::format("timestamps go backwards {}, by {} at most",
@@ -73,6 +84,10 @@ void conclude_trace(const Timeline& timeline, const WatchedConnections& watched,
     if (whole.failures.count == 0 && silent != 0) {  // the tap may not hear a host, or the host had nothing to say
         whole.doubts.count = silent;
         whole.words = fmt::format("{} captured in one direction only", counted(silent, "pair of hosts"));
+    }
+    if (whole.failures.count == 0 && unread != 0) {
+        whole.doubts.count += unread;
+        whole.words += fmt::format("{}what was due cannot be told where answers or lengths of READs were cut off", whole.words.empty() ? "" : "; ");
     }
     if (whole.failures.count == 0 && reordered && quality.backwards != 0) {
         whole.doubts.count += quality.backwards;
