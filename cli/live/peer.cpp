@@ -81,7 +81,10 @@ public:
         if (request.target) where = text(*request.target);
         else
             for (const Address& each : addresses) where += (where.empty() ? "" : " and ") + text(each);
-        if (!request.target && over_tcp(row_, request)) return print_tcp_start(where, request, now);
+        if (!request.target && over_tcp(row_, request)) {
+            const bool one_place = std::ranges::any_of(addresses, [&](const Address& each) { return text(each) == request.exchange.tcp; });
+            return print_tcp_start(one_place ? request.exchange.tcp : where, request, now);
+        }
         const std::string port = row_.port == agent_port() ? "" : port_text(request);  // the agent says itself where it listens
         print(fmt::format("{} {} at {}{}", request.target ? "connecting to" : "serving", row_.name, where, port), now);
     }

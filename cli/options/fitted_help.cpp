@@ -33,6 +33,14 @@ std::size_t meaning_of(std::string_view line) {
     return line.find_first_not_of(' ', gap);
 }
 
+// An example, with or without a remark behind it; a table among them has a second column.
+bool is_command(std::string_view line) {
+    if (!line.starts_with("  ")) return false;
+    const std::size_t gap = line.find("  ", std::min(line.find_first_not_of(' '), line.size()));
+    const std::size_t second = gap == std::string_view::npos ? gap : line.find_first_not_of(' ', gap);
+    return second == std::string_view::npos || line[second] == '#';
+}
+
 void append_example(std::string& out, std::string_view line, std::size_t width) {
     const std::size_t remark = line.find("  # ");
     if (line.size() > width && remark != std::string_view::npos) {
@@ -52,7 +60,7 @@ std::string fitted_help(std::string_view help, std::size_t width) {
         const std::size_t end = std::min(help.find('\n'), help.size());
         const std::string_view line = help.substr(0, end);
         if (line.ends_with(':') && !line.starts_with(' ')) examples = line == "Examples:";
-        const bool command = examples && line.starts_with("  ");
+        const bool command = examples && is_command(line);
         if (command) append_example(out, line, width);
         else if (line.size() <= width) out += line;
         else {
