@@ -54,9 +54,11 @@ ExitCode say_device_unknown(const Options& options, const PassiveRecord& record)
 
 // Nothing was judged where every chosen check is another transport's, or needs a peer that provokes it.
 ExitCode say_undecided(const Options& options, const Report& report) {
-    const auto decided = [](const CheckResult& result) { return result.verdict != Verdict::not_applicable && result.verdict != Verdict::inconclusive; };
+    const auto decided = [](const CheckResult& result) {
+        return result.verdict != Verdict::not_applicable && result.verdict != Verdict::inconclusive;
+    };
     if (std::ranges::any_of(report.results, decided)) return ExitCode::done;
-    if (!options.quiet) say("qpscope: none of the {}checks{} is decided by this capture\n", options.check.only.empty() ? "" : "chosen ", options.check.only.empty() ? "" : " (--only)");
+    if (!options.quiet) say("qpscope: none of the {} is decided by this capture\n", options.check.only.empty() ? "checks" : "chosen checks (--only)");
     return ExitCode::unjudged;
 }
 

@@ -143,8 +143,8 @@ const std::vector<std::string>& HeldInputs::in_order(const Options& options) {
     ordered_.clear();
     for (Begun& each : begun) ordered_.push_back(std::move(each.name));
     if (!options.quiet)
-        say("qpscope: {} files are read in the order of their first packets, {} first and {} last (--in-order: as given)\n", begun.size(), ordered_.front(),
-            ordered_.back());
+        say("qpscope: {} files are read in the order of their first packets, {} first and {} last (--in-order: as given)\n", begun.size(),
+            ordered_.front(), ordered_.back());
     return ordered_;
 }
 

@@ -59,6 +59,7 @@ grep -q 'not a JSON report' err.txt
 
 # Formats: each is whole, and HTML takes nothing from elsewhere.
 exits 0 "$QPSCOPE" check -f junit -o junit.xml "$capture"
+exits 1 "$QPSCOPE" check -f junit --fail-on low -o strict.xml "$capture"
 exits 0 "$QPSCOPE" check -f html -o report.html --compare old.json "$capture"
 [[ $(tail -n 1 report.html) == '</html>' ]]
 ! grep -qE 'https?://|<script|<link|@import|url\(' report.html
@@ -70,7 +71,10 @@ assert len(report["checks"]) == 98 and report["schema"] == 1
 assert sum(report["counts"].values()) == 98
 suite = xml.dom.minidom.parse("junit.xml")
 assert len(suite.getElementsByTagName("testcase")) == 98
-assert len(suite.getElementsByTagName("failure")) == 3
+assert len(suite.getElementsByTagName("failure")) == 0  # as the exit code says
+below = [each.getAttribute("message") for each in suite.getElementsByTagName("skipped")]
+assert sum("below --fail-on" in each and "expected: " in each for each in below) == 3
+assert len(xml.dom.minidom.parse("strict.xml").getElementsByTagName("failure")) == 3
 assert len(report["digest"]) == 64
 assert any(each.getAttribute("value") == report["digest"] for each in suite.getElementsByTagName("property"))
 PYTHON

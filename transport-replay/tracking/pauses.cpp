@@ -186,8 +186,9 @@ void PauseTracker::take_rate(const Observation& observation) {
     const Duration time = observation.time - *rate.since;
     if (time < kRateWindow) return;
     constexpr double kBits = 8;
-    const double carried = static_cast<double>(rate.bytes) * kBits * static_cast<double>(kSecond) / static_cast<double>(std::to_underlying(time));
-    rate = {observation.time, 0, std::max(rate.most, static_cast<std::uint64_t>(std::min(carried, static_cast<double>(std::to_underlying(kFastestLink)))))};
+    const double seconds = static_cast<double>(std::to_underlying(time)) / static_cast<double>(kSecond);
+    const double carried = std::min(static_cast<double>(rate.bytes) * kBits / seconds, static_cast<double>(std::to_underlying(kFastestLink)));
+    rate = {observation.time, 0, std::max(rate.most, static_cast<std::uint64_t>(carried))};
 }
 
 void PauseTracker::Silence::sent(Instant now, std::optional<Instant> asked) {

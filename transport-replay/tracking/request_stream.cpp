@@ -427,7 +427,7 @@ std::optional<Message> RequestStream::fail(Psn psn, const Observation& answer) {
     return run;
 }
 
-void RequestStream::finish(Outcome outcome, std::vector<Message>& done) {
+void RequestStream::finish(Outcome outcome, std::vector<Message>& done, std::optional<Psn> given_up) {
     const std::span<Message> runs = open_runs();
     for (std::size_t i = 0; i < runs.size(); ++i) {
         Message run = runs[i];
@@ -441,6 +441,9 @@ void RequestStream::finish(Outcome outcome, std::vector<Message>& done) {
             const bool acknowledged = !run.has_response() && (run.last + 1).before(acknowledged_);
             if (acknowledged && !run.ends) ++run.missing;  // one at least
             run.outcome = (answered || acknowledged) && outcome == Outcome::open ? Outcome::completed : outcome;
+            // With what its requester gave up for went those behind it.
+            if (given_up && run.outcome == outcome && !run.last.before(*given_up))
+                run.outcome = run.covers(*given_up) ? Outcome::gave_up : Outcome::abandoned;
             if (answered) {
                 run.answer_time = *run.passed;
                 run.answer_frame = run.passed_frame;

@@ -90,8 +90,8 @@ public:
     std::optional<Message> fail(dissect::Psn psn, const Observation& answer);
 
     // The end of the capture or of the connection: everything open goes with that outcome. Runs that a gap divides are
-    // one message where both parts fit.
-    void finish(Outcome outcome, std::vector<Message>& done);
+    // one message where both parts fit. `given_up`: the PSN that the requester sent until its retries were used up.
+    void finish(Outcome outcome, std::vector<Message>& done, std::optional<dissect::Psn> given_up = {});
 
     // Asks for what the next packet of the message that was sent last changes, or the answer to it.
     void prefetch() const {

@@ -466,13 +466,7 @@ void Tracker::finish_way(Entry& entry, End requester) {
     direction.requests.finish(!is_acknowledged(entry.connection.service) ? Outcome::sent
                               : over                                     ? Outcome::abandoned
                                                                          : Outcome::open,
-                              done_);
-    // What it gave up for; those behind it went with its queue pair.
-    if (given_up)
-        for (Message& message : done_) {
-            if (message.outcome != Outcome::open && message.outcome != Outcome::abandoned) continue;
-            if (!message.last.before(*given_up)) message.outcome = message.covers(*given_up) ? Outcome::gave_up : Outcome::abandoned;
-        }
+                              done_, given_up);
     hand_on(entry, requester);
     if (direction.order.strays()) way.incidents.made().ordering.made().strays = true;
     if (const Gaps gaps = direction.gaps.counts(way.reorders()); gaps != Gaps{}) way.incidents.made().gaps = gaps;

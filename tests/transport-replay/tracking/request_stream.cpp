@@ -201,6 +201,21 @@ TEST_CASE("a fatal NAK fails its message and abandons what is behind it") {
     CHECK(c.done[2].outcome == Outcome::abandoned);
 }
 
+TEST_CASE("what the requester gave up for says so, and what is behind it went with the queue pair") {
+    for (const bool gave_up : {true, false}) {
+        RequestsOfOne c;
+        c.send(kOnly, 1);
+        c.send(kFirst, 2);
+        c.send(kLast, 3);
+        c.send(kOnly, 4);
+        c.stream.finish(Outcome::open, c.done, gave_up ? std::optional(Psn(3)) : std::nullopt);
+        REQUIRE(c.done.size() == 3);
+        CHECK(c.done[0].outcome == Outcome::open);  // before it: answered, as the requester knows, or it would have been sent again
+        CHECK(c.done[1].outcome == (gave_up ? Outcome::gave_up : Outcome::open));
+        CHECK(c.done[2].outcome == (gave_up ? Outcome::abandoned : Outcome::open));
+    }
+}
+
 TEST_CASE("a PSN far from everything is a queue pair that began anew") {
     RequestsOfOne c;
     c.send(kOnly, 1);
