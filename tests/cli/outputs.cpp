@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kOld = "what was there\n";
 
-std::string content(const std::string& path) {
+std::string content_of(const std::string& path) {
     const std::vector<std::byte> bytes = read_file(path);
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
@@ -83,11 +83,11 @@ TEST_CASE("a command without a result leaves the file of its output as it was") 
     INFO(words.front() + ' ' + words.back());
     for (const std::string& input : {folder.file("none.pcap"), no_capture}) {
         CHECK(qpscope(words + Words{kept, input}).code == kUnreadable);
-        CHECK(content(kept) == kOld);
+        CHECK(content_of(kept) == kOld);
     }
     if (words.front() != "merge") {
         CHECK(qpscope(words + Words{kept, "-Y", "no such field", sample("err_rnr")}).code == kUsage);
-        CHECK(content(kept) == kOld);
+        CHECK(content_of(kept) == kOld);
     }
     CHECK(files_in(folder.path()) == 2);
 }
@@ -100,13 +100,13 @@ TEST_CASE("a capture of which nothing could be read leaves the file of an output
     const std::string damaged = folder.write("damaged.pcap", broken.bytes());
     for (const Words& words : {Words{"analyze", "-o"}, {"packets", "-o"}, {"packets", "-w"}, {"findings", "-o"}, {"show", "-o"}}) {
         CHECK(qpscope(words + Words{kept, damaged}).code == kDamaged);
-        CHECK(content(kept) == kOld);
+        CHECK(content_of(kept) == kOld);
     }
     std::vector<std::byte> cut = read_file(sample("err_rnr"));
     cut.resize(cut.size() - 5);
     const std::string truncated = folder.write("cut.pcap", cut);
     CHECK(qpscope({"analyze", "-o", kept, truncated}).code == kDamaged);
-    CHECK(content(kept) == qpscope({"analyze", truncated}).out);
+    CHECK(content_of(kept) == qpscope({"analyze", truncated}).out);
     CHECK(files_in(folder.path()) == 3);
 }
 
@@ -119,7 +119,7 @@ TEST_CASE("parts that do not belong together, and a connection that is not there
     for (const Words& words : {Words{"merge", "-o", kept, one, other}, {"merge", "-o", kept, one}, {"merge", "--as", "check", "-o", kept, one},
                                {"analyze", "-C", "99", "-o", kept, sample("err_rnr")}, {"follow", "99", "-o", kept, sample("err_rnr")}}) {
         CHECK(qpscope(words).code != kDone);
-        CHECK(content(kept) == kOld);
+        CHECK(content_of(kept) == kOld);
     }
     CHECK(files_in(folder.path()) == 3);
 }
@@ -133,7 +133,7 @@ TEST_CASE("where there is no room the file of an output stays, and nothing is le
     INFO(words.front() + ' ' + words.back() + ": " + ending.err);
     const bool small = ending.code == kDone;  // half a kilobyte is enough for some
     CHECK((small || ending.code == kOutputFailed));
-    if (!small) CHECK(content(kept) == kOld);
+    if (!small) CHECK(content_of(kept) == kOld);
     CHECK(files_in(folder.path()) == 1);
 }
 
@@ -142,12 +142,12 @@ TEST_CASE("tables of a folder stay together where there is no room for one of th
     const std::string tables = folder.file("tables"), large = sample("nvme_rdma");
     REQUIRE(qpscope({"export", "-q", "-f", "csv", "-o", tables, sample("err_rnr")}).code == kDone);
     std::vector<std::pair<std::string, std::string>> before;
-    for (const auto& entry : fs::directory_iterator(tables)) before.emplace_back(entry.path(), content(entry.path()));
+    for (const auto& entry : fs::directory_iterator(tables)) before.emplace_back(entry.path(), content_of(entry.path()));
     REQUIRE(before.size() > 5);
     CHECK(with_little_room({"export", "-q", "-f", "csv", "-o", tables, large}, folder.path()).code == kOutputFailed);
     CHECK(qpscope({"export", "-q", "-f", "csv", "-o", tables, folder.file("none.pcap")}).code == kUnreadable);
     CHECK(files_in(tables) == before.size());
-    for (const auto& [path, text] : before) CHECK(content(path) == text);
+    for (const auto& [path, text] : before) CHECK(content_of(path) == text);
     REQUIRE(qpscope({"export", "-q", "-f", "csv", "-o", tables, large}).code == kDone);
     CHECK(files_in(tables) == before.size());
 }
@@ -161,7 +161,7 @@ TEST_CASE("a command that is killed leaves the file of its output as it was") {
                                          sample("nvme_rdma"), QPSCOPE_PROGRAM, kept);
     const Ending ending = run({"timeout", "-s", "KILL", "90", "bash", "-c", line});
     CHECK_THAT(ending.out, Contains("kept.txt.part"));
-    CHECK(content(kept) == kOld);
+    CHECK(content_of(kept) == kOld);
 }
 
 TEST_CASE("an interrupt before the first packet is written leaves the capture that was there") {
@@ -177,7 +177,7 @@ TEST_CASE("an interrupt before the first packet is written leaves the capture th
             if (command == "extract") words.insert(words.end(), {"-C", "1"});
             const Ending ending = run(words);
             INFO(command << ' ' << after << ": " << ending.code << ' ' << ending.err);
-            if (content(kept) == kOld) continue;
+            if (content_of(kept) == kOld) continue;
             // It had begun to write: then there are packets.
             CHECK(qpscope({"packets", "-q", "-c", "1", "-f", "tsv", kept}).out.find('\n') != std::string::npos);
             CHECK(read_file(kept).size() > 200);
@@ -192,16 +192,16 @@ TEST_CASE("a link leads to the file that is replaced, whose rights stay") {
     REQUIRE(chmod(kept.c_str(), 0640) == 0);
     CHECK(qpscope({"info", "-o", link, sample("err_rnr")}).code == kDone);
     CHECK(fs::is_symlink(link));
-    CHECK(content(kept) == qpscope({"info", sample("err_rnr")}).out);
+    CHECK(content_of(kept) == qpscope({"info", sample("err_rnr")}).out);
     CHECK(mode_of(kept) == 0640);
     CHECK(qpscope({"export", "--sqlite", link, sample("err_rnr")}).code == kDone);
     CHECK(fs::is_symlink(link));
-    CHECK_THAT(content(kept), Contains("SQLite format"));
+    CHECK_THAT(content_of(kept), Contains("SQLite format"));
     // What others left beside it is theirs.
     static_cast<void>(folder.write("kept.txt.part", octets(kOld)));
     CHECK(qpscope({"export", "--sqlite", kept, sample("err_rnr")}).code == kDone);
     CHECK(qpscope({"info", "-o", kept, sample("err_rnr")}).code == kDone);
-    CHECK(content(kept + ".part") == kOld);
+    CHECK(content_of(kept + ".part") == kOld);
 }
 
 TEST_CASE("devices, pipes and what is open already are written directly") {
@@ -212,7 +212,7 @@ TEST_CASE("devices, pipes and what is open already are written directly") {
         CHECK(run({"sh", "-c", fmt::format("printf '%s\n' 'what was there' > '{0}'; '{1}' info -o {2} '{3}' >> '{0}'; echo behind >> '{0}'", out, QPSCOPE_PROGRAM,
                                            name, sample("err_rnr"))})
                   .code == 0);
-        CHECK(content(out) == std::string(kOld) + printed + "behind\n");
+        CHECK(content_of(out) == std::string(kOld) + printed + "behind\n");
     }
     CHECK(run({"sh", "-c", fmt::format("'{1}' info -o '{0}' '{2}' & cat '{0}'", fifo, QPSCOPE_PROGRAM, sample("err_rnr"))}).out == printed);
     CHECK(run({"bash", "-c", fmt::format("'{}' info -o >(cat) '{}' | cat", QPSCOPE_PROGRAM, sample("err_rnr"))}).out == printed);
@@ -233,24 +233,24 @@ TEST_CASE("the map of pseudonyms is its owner's alone, and never the capture") {
     for (const std::string& each : {map, fresh}) {
         CHECK(qpscope({"anonymize", "-q", "--map", each, "-o", capture, sample("err_rnr")}).code == kDone);
         CHECK(mode_of(each) == 0600);
-        CHECK_THAT(content(each), Contains("\"pseudonyms\""));
+        CHECK_THAT(content_of(each), Contains("\"pseudonyms\""));
     }
-    const std::string before = content(capture), link = folder.file("link.pcapng");
+    const std::string before = content_of(capture), link = folder.file("link.pcapng");
     fs::create_symlink(capture, link);
     for (const std::string& same : {capture, link, folder.path() + "/./clean.pcapng"}) {
         const Ending refused = qpscope({"anonymize", "--map", same, "-o", capture, sample("err_rnr")});
         CHECK(refused.code == kUsage);
         CHECK(refused.err == fmt::format("qpscope: -o and --map both name {}: name another file with one of them\n", same));
-        CHECK(content(capture) == before);
+        CHECK(content_of(capture) == before);
     }
     const std::string none = folder.file("none.pcapng");
     CHECK(qpscope({"anonymize", "--map", none, "-o", none, sample("err_rnr")}).code == kUsage);
     CHECK_FALSE(fs::exists(none));
     // Without a capture there is no new map: the old one tells of the old capture.
-    const std::string kept = content(map);
+    const std::string kept = content_of(map);
     CHECK(qpscope({"anonymize", "-q", "--map", map, "-o", capture, folder.file("none.pcap")}).code == kUnreadable);
     CHECK(qpscope({"anonymize", "-q", "--map", map, "-o", "/dev/full", sample("nvme_rdma")}).code == kOutputFailed);
-    CHECK(content(map) == kept);
+    CHECK(content_of(map) == kept);
 }
 
 TEST_CASE("the key of pseudonyms comes from the command line, a file or the environment") {
@@ -259,7 +259,7 @@ TEST_CASE("the key of pseudonyms comes from the command line, a file or the envi
     const std::string file = folder.write("key", octets(key + "\n")), out = folder.file("out.pcapng");
     const auto made = [&](const Words& words, const std::vector<std::string>& environment = {}) {
         CHECK(qpscope(Words{"anonymize", "-q", "-o", out, sample("err_rnr")} + words, {.environment = environment}).code == kDone);
-        return content(out);
+        return content_of(out);
     };
     const std::string by_option = made({"--key", key});
     CHECK(made({"--key-file", file}) == by_option);

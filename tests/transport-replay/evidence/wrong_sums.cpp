@@ -28,7 +28,7 @@ Octet anonymized(Pseudonyms& pseudonyms, const Octet& bytes, LinkType link = Lin
     return {made.bytes.begin(), made.bytes.end()};
 }
 
-Pseudonyms& some_pseudonyms() {
+Pseudonyms& pseudonyms_of_sums() {
     static Pseudonyms pseudonyms(Pseudonyms::Key{std::byte{7}}, false, 1000);
     return pseudonyms;
 }
@@ -58,28 +58,28 @@ constexpr std::size_t kIpChecksum = 24, kUdp = 34, kUdpChecksum = 40;
 }  // namespace
 
 TEST_CASE("an ICRC that is 0 stays 0, a right one is right, and every wrong one is wrong by the same") {
-    const std::uint64_t difference = some_pseudonyms().difference(32).bits;
+    const std::uint64_t difference = pseudonyms_of_sums().difference(32).bits;
     std::set<std::uint32_t> errors;
     for (std::uint32_t i = 0; i < 64; ++i) {
         for (const Network network : kNetworks) {
             PacketSpec spec = ack(network, i);
             const LinkType link = spec.link;
-            CHECK(icrc_error(anonymized(some_pseudonyms(), build(spec), link), link) == 0);
+            CHECK(icrc_error(anonymized(pseudonyms_of_sums(), build(spec), link), link) == 0);
             spec.icrc = 0;
-            CHECK(Decoded(anonymized(some_pseudonyms(), build(spec), link), link).packet.icrc.found == 0);
+            CHECK(Decoded(anonymized(pseudonyms_of_sums(), build(spec), link), link).packet.icrc.found == 0);
             spec.icrc = 0x0102'0304 * (i + 1);
-            const Octet made = anonymized(some_pseudonyms(), build(spec), link);
+            const Octet made = anonymized(pseudonyms_of_sums(), build(spec), link);
             errors.insert(icrc_error(made, link));
             CHECK(Decoded(made, link).packet.icrc.found != 0);
             // Nothing at all of it is left: another wrong one gives the same bytes.
             spec.icrc = 0xdead'beef + i;
-            CHECK(anonymized(some_pseudonyms(), build(spec), link) == made);
+            CHECK(anonymized(pseudonyms_of_sums(), build(spec), link) == made);
         }
     }
     CHECK(errors == std::set<std::uint32_t>{static_cast<std::uint32_t>(difference)});
     Pseudonyms others(Pseudonyms::Key{std::byte{8}}, false, 1000);
     CHECK(others.difference(32).bits != difference);
-    CHECK(others.difference(16).bits != some_pseudonyms().difference(16).bits);
+    CHECK(others.difference(16).bits != pseudonyms_of_sums().difference(16).bits);
 }
 
 // With ICRCs of 0, what was written was the CRC of the original bytes: 32 linear equations a packet of the 64 bits of two addresses.
@@ -87,12 +87,12 @@ TEST_CASE("two acknowledgments with an ICRC of 0 tell nothing of the addresses")
     for (std::uint32_t i = 0; i < 32; ++i) {
         PacketSpec there = ack(Network::roce_v2_ipv4, i);
         there.icrc = 0;
-        const Octet made = anonymized(some_pseudonyms(), build(there));
+        const Octet made = anonymized(pseudonyms_of_sums(), build(there));
         // All that is not the anonymized addresses is the same whatever the addresses were.
         PacketSpec other = there;
         set(other, "ip.src", 0xc000'0201);
         set(other, "ip.dst", 0xc000'02fe);
-        Octet same = anonymized(some_pseudonyms(), build(other));
+        Octet same = anonymized(pseudonyms_of_sums(), build(other));
         REQUIRE(same.size() == made.size());
         std::ranges::copy(Bytes(made).subspan(kIpChecksum, 10), same.begin() + kIpChecksum);
         CHECK(same == made);
@@ -101,13 +101,13 @@ TEST_CASE("two acknowledgments with an ICRC of 0 tell nothing of the addresses")
 
 TEST_CASE("a VCRC that is wrong tells nothing, and one that is 0 stays 0") {
     PacketSpec spec = ack(Network::native_local);
-    const auto found = [&] { return Decoded(anonymized(some_pseudonyms(), build(spec), spec.link), spec.link).packet.vcrc; };
+    const auto found = [&] { return Decoded(anonymized(pseudonyms_of_sums(), build(spec), spec.link), spec.link).packet.vcrc; };
     CHECK(found().status == CrcStatus::good);
     spec.vcrc = 0;
     CHECK(found().found == 0);
     spec.vcrc = 0x1234;
     const CrcVerdict one = found();
-    CHECK((one.found ^ one.expected) == some_pseudonyms().difference(16).bits);
+    CHECK((one.found ^ one.expected) == pseudonyms_of_sums().difference(16).bits);
     spec.vcrc = 0x4321;
     CHECK(found().found == one.found);
 }
@@ -122,19 +122,19 @@ TEST_CASE("checksums of IPv4, UDP and TCP: right, 0 and wrong ones") {
     Octet right = build(spec);
     write_bits(right, kUdpChecksum * 8, 16, sum_of_udp(right));
     REQUIRE(sum_of_udp(right) == 0);
-    const Octet made = anonymized(some_pseudonyms(), right);
+    const Octet made = anonymized(pseudonyms_of_sums(), right);
     CHECK(sum_of_ip(made) == 0);
     CHECK(sum_of_udp(made) == 0);
     CHECK(read_be<std::uint16_t>(made, kUdpChecksum) != 0);
     for (const std::size_t at : {kIpChecksum, kUdpChecksum}) {
         Octet zero = right;
         write_bits(zero, at * 8, 16, 0);
-        CHECK(read_be<std::uint16_t>(anonymized(some_pseudonyms(), zero), at) == 0);
-        const Octet wrong = anonymized(some_pseudonyms(), changed(right, at, 0x55));
+        CHECK(read_be<std::uint16_t>(anonymized(pseudonyms_of_sums(), zero), at) == 0);
+        const Octet wrong = anonymized(pseudonyms_of_sums(), changed(right, at, 0x55));
         CHECK((at == kIpChecksum ? sum_of_ip(wrong) : sum_of_udp(wrong)) != 0);
         CHECK(read_be<std::uint16_t>(wrong, at) != 0);
-        for (const std::uint8_t by : std::initializer_list<std::uint8_t>{0x01, 0x80, 0xfe}) CHECK(anonymized(some_pseudonyms(), changed(right, at, by)) == wrong);
-        CHECK(anonymized(some_pseudonyms(), changed(right, at + 1, 0x11)) == wrong);
+        for (const std::uint8_t by : std::initializer_list<std::uint8_t>{0x01, 0x80, 0xfe}) CHECK(anonymized(pseudonyms_of_sums(), changed(right, at, by)) == wrong);
+        CHECK(anonymized(pseudonyms_of_sums(), changed(right, at + 1, 0x11)) == wrong);
     }
 }
 
@@ -142,11 +142,11 @@ TEST_CASE("what cannot be checked carries nothing either: cut packets, fragments
     Octet right = build(ack(Network::roce_v2_ipv4, 9));
     write_bits(right, kUdpChecksum * 8, 16, 0x1234);
     for (const std::size_t cut : {std::size_t{44}, std::size_t{56}, right.size() - 2}) {
-        const Octet one = anonymized(some_pseudonyms(), Octet(right.begin(), right.begin() + static_cast<std::ptrdiff_t>(cut)), LinkType::ethernet,
+        const Octet one = anonymized(pseudonyms_of_sums(), Octet(right.begin(), right.begin() + static_cast<std::ptrdiff_t>(cut)), LinkType::ethernet,
                                      static_cast<std::uint32_t>(right.size()));
         Octet other(right.begin(), right.begin() + static_cast<std::ptrdiff_t>(cut));
         write_bits(other, kUdpChecksum * 8, 16, 0x4711);
-        CHECK(anonymized(some_pseudonyms(), other, LinkType::ethernet, static_cast<std::uint32_t>(right.size())) == one);
+        CHECK(anonymized(pseudonyms_of_sums(), other, LinkType::ethernet, static_cast<std::uint32_t>(right.size())) == one);
         CHECK(read_be<std::uint16_t>(one, kUdpChecksum) != 0);
     }
     // A length of 0, as segmentation offload leaves it; the first of several fragments.
@@ -154,15 +154,15 @@ TEST_CASE("what cannot be checked carries nothing either: cut packets, fragments
         Octet odd = right, other = right;
         for (Octet* each : {&odd, &other}) write_bits(*each, at * 8, 16, value);
         write_bits(other, kUdpChecksum * 8, 16, 0x4711);
-        CHECK(anonymized(some_pseudonyms(), odd) == anonymized(some_pseudonyms(), other));
+        CHECK(anonymized(pseudonyms_of_sums(), odd) == anonymized(pseudonyms_of_sums(), other));
     }
     // Options between IPv4 and UDP: the ICRC is not checked.
     PacketSpec with_options = ack(Network::roce_v2_ipv4, 9);
     find(with_options, LayerKind::ipv4)->tail = hex("01010101");
     with_options.icrc = 0x0102'0304;
-    const Octet one = anonymized(some_pseudonyms(), build(with_options));
+    const Octet one = anonymized(pseudonyms_of_sums(), build(with_options));
     with_options.icrc = 0x7777'7777;
-    CHECK(anonymized(some_pseudonyms(), build(with_options)) == one);
+    CHECK(anonymized(pseudonyms_of_sums(), build(with_options)) == one);
 }
 
 TEST_CASE("the CRCs of iWARP: right, 0 and wrong ones") {
@@ -180,9 +180,9 @@ TEST_CASE("the CRCs of iWARP: right, 0 and wrong ones") {
     const auto made = [&](std::uint32_t crc) {
         Octet bytes = right;
         write_bits(bytes, at * 8, 32, crc);
-        return anonymized(some_pseudonyms(), bytes, LinkType::ethernet, 0, hint);
+        return anonymized(pseudonyms_of_sums(), bytes, LinkType::ethernet, 0, hint);
     };
-    CHECK(status_of(anonymized(some_pseudonyms(), right, LinkType::ethernet, 0, hint)) == 1);
+    CHECK(status_of(anonymized(pseudonyms_of_sums(), right, LinkType::ethernet, 0, hint)) == 1);
     CHECK(read_be<std::uint32_t>(made(0), at) == 0);
     const auto wrong = read_be<std::uint32_t>(made(0x1234'5678), at);
     CHECK(wrong != 0);

@@ -10,7 +10,7 @@ using namespace qps::tests;
 
 namespace {
 
-bool has(Timeline& timeline, std::string_view id) {
+bool says(Timeline& timeline, std::string_view id) {
     draw_findings(timeline);
     return std::ranges::find(timeline.findings, id, &Finding::id) != timeline.findings.end();
 }
@@ -146,8 +146,8 @@ TEST_CASE("repeated DREQs say nothing of the set-up") {
     attempt.outcome = CmOutcome::disconnect_unanswered;
     attempt.state = CmState::dreq_sent;
     attempt.repeats[std::to_underlying(CmMessage::dreq)] = 3;
-    CHECK(has(timeline, "cm-disconnect-unanswered"));
-    CHECK_FALSE(has(timeline, "cm-retries"));
+    CHECK(says(timeline, "cm-disconnect-unanswered"));
+    CHECK_FALSE(says(timeline, "cm-retries"));
     attempt.repeats[std::to_underlying(CmMessage::req)] = 1;
     CHECK(one(timeline, "cm-retries").count == 1);
 }
@@ -158,9 +158,9 @@ TEST_CASE("messages that were unanswered for a second when their sender disconne
     disconnect(timeline, true, 31 * kSecond);  // its last packet was at 1 s
     CHECK(says(one(timeline, "requests-unanswered").summary, "3 messages from 10.0.0.1 to 10.0.0.2 QP 257 had no answer when 10.0.0.1 disconnected, 30 s"));
     timeline.cm.attempts[0].ladder.back().from_active = false;  // the other end disconnected
-    CHECK_FALSE(has(timeline, "requests-unanswered"));
+    CHECK_FALSE(says(timeline, "requests-unanswered"));
     timeline.cm.attempts[0].ladder.back() = {FrameIndex{900}, Instant{kSecond + kMillisecond}, CmMessage::dreq, true, false, false, CmState::dreq_sent};
-    CHECK_FALSE(has(timeline, "requests-unanswered"));  // at once: it did not wait
+    CHECK_FALSE(says(timeline, "requests-unanswered"));  // at once: it did not wait
 }
 
 TEST_CASE("an operation that waited for a second when its requester disconnected is a finding") {
@@ -181,9 +181,9 @@ TEST_CASE("an operation that waited for a second when its requester disconnected
     Timeline timeline = waiting(true, 60 * kSecond);
     CHECK(says(one(timeline, "operation-unanswered").summary, "before 10.0.0.1 disconnected"));
     Timeline other = waiting(false, 60 * kSecond);
-    CHECK_FALSE(has(other, "operation-unanswered"));
+    CHECK_FALSE(says(other, "operation-unanswered"));
     Timeline soon = waiting(true, 500 * kMillisecond);
-    CHECK_FALSE(has(soon, "operation-unanswered"));
+    CHECK_FALSE(says(soon, "operation-unanswered"));
 }
 
 TEST_CASE("credits: who waited, who exceeds its grant, who grants none") {

@@ -66,7 +66,7 @@ TEST_CASE("a local time is moved by the zone that brings it to the packets; one 
 
 TEST_CASE("a line about a rejected connection offers attempts with that reason alone") {
     Timeline timeline;
-    for (const std::uint16_t reason : {8, 10}) {
+    for (const std::uint16_t reason : {std::uint16_t{8}, std::uint16_t{10}}) {
         CmAttempt& attempt = add_attempt(timeline, add_connection(timeline, 1, 2U + reason));
         attempt.outcome = CmOutcome::rejected;
         attempt.rejection = CmRejection{.reason = reason, .by_active = false, .rejected_message = 0, .private_data = {}};

@@ -24,7 +24,7 @@ using qps::tests::RecordedFrame;
 
 namespace {
 
-constexpr std::array<std::uint32_t, 3> kCounts{1, 2, 3};
+constexpr std::array<std::uint32_t, 3> kSplits{1, 2, 3};
 
 using File = std::vector<std::uint8_t>;
 
@@ -90,7 +90,7 @@ TEST_CASE("parts make no difference: as much private data as CM messages have ro
             const ClusterTraffic traffic = traffic_of(capture);
             CaptureTraits traits;
             if (used > 64) CHECK_THAT(whole_report(traffic, traits), Catch::Matchers::Contains("a0a1a2a3"));
-            compare_parts(traffic, used, kCounts);
+            compare_parts(traffic, used, kSplits);
         }
 }
 
@@ -109,7 +109,7 @@ TEST_CASE("parts make no difference: mutated captures") {
         for (unsigned change = 0; change <= seed % kDeepest; ++change) mutate(file, (seed * kDeepest + change) * 7919);
         const ClusterTraffic traffic = traffic_of(file);
         packets += traffic.observations.size();
-        compare_parts(traffic, seed, kCounts);
+        compare_parts(traffic, seed, kSplits);
     }
     CHECK(packets > kMutants * 10);  // most can be read
 }

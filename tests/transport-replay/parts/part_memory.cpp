@@ -17,7 +17,7 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-constexpr std::string_view kThis = "1.2.3";
+constexpr std::string_view kProgram = "1.2.3";
 constexpr std::uint64_t kMebibyte = std::uint64_t{1} << 20;
 constexpr std::uint64_t kPlenty = 1024 * kMebibyte;
 
@@ -30,7 +30,7 @@ std::uint64_t measured(const AnalysisPart& part) {
 std::vector<std::string> files_of(std::uint64_t seed, std::uint32_t count) {
     std::vector<std::string> files;
     const ClusterTraffic traffic = cluster_of(seed);
-    for (std::uint32_t number = 1; number <= count; ++number) files.push_back(write_part(part_of(traffic, {number, count}, 1, {}), kThis));
+    for (std::uint32_t number = 1; number <= count; ++number) files.push_back(write_part(part_of(traffic, {number, count}, 1, {}), kProgram));
     return files;
 }
 
@@ -39,7 +39,7 @@ PartRoom read_in(const std::vector<std::string>& files, std::uint64_t most) {
     PartRoom room(most);
     JoinedParts joined;
     for (const std::string& file : files) {
-        auto part = read_part(file, kThis, room);
+        auto part = read_part(file, kProgram, room);
         if (!part) {
             CHECK(part.error().no_room);
             CHECK_FALSE(part.error().damaged);
@@ -59,7 +59,7 @@ std::string large_part(std::size_t connections, std::uint64_t stride) {
     const std::uint64_t last = begun.empty() ? 0 : begun.back();
     for (std::size_t i = 1; i <= connections; ++i) begun.push_back(last + i * stride * (stride == 0 ? 0 : 1 + i % 977));
     std::ranges::sort(begun);
-    return write_part(part, kThis);
+    return write_part(part, kProgram);
 }
 
 }  // namespace
@@ -102,27 +102,27 @@ TEST_CASE("a small file that would become large is refused, and a large one that
     constexpr std::size_t kMany = 3'000'000;
     const std::string bomb = large_part(10 * kMany, 0);
     CHECK(bomb.size() < 16 * 1024);
-    const auto refused = read_part(bomb, kThis, kPlenty);
+    const auto refused = read_part(bomb, kProgram, kPlenty);
     REQUIRE_FALSE(refused);
     CHECK(refused.error().damaged);
     CHECK(refused.error().sentence == "damaged: its lengths contradict each other");
     const std::string honest = large_part(kMany, 3);
-    const auto little = read_part(honest, kThis, 40 * kMebibyte);
+    const auto little = read_part(honest, kProgram, 40 * kMebibyte);
     REQUIRE_FALSE(little);
     CHECK(little.error().no_room);
     CHECK_FALSE(little.error().damaged);
     PartRoom room(kPlenty);
-    REQUIRE(read_part(honest, kThis, room));
+    REQUIRE(read_part(honest, kProgram, room));
     CHECK(little.error().sentence == fmt::format("needs {} MiB: raise --memory", (room.needed() + kMebibyte - 1) / kMebibyte));
-    CHECK(read_part(honest, kThis, room.needed()));
+    CHECK(read_part(honest, kProgram, room.needed()));
     // Too large to be looked at.
-    const auto tiny = read_part(honest, kThis, kMebibyte);
+    const auto tiny = read_part(honest, kProgram, kMebibyte);
     REQUIRE_FALSE(tiny);
     CHECK_THAT(tiny.error().sentence, Contains("needs more than ") && Contains("raise --memory"));
 }
 
 TEST_CASE("what begins as no part is known by its first bytes") {
-    const std::string file = write_part(part_of(cluster_of(3), {1, 1}, 1, {}), kThis);
+    const std::string file = write_part(part_of(cluster_of(3), {1, 1}, 1, {}), kProgram);
     CHECK(begins_as_part(std::string_view(file).substr(0, kMagicBytes)));
     CHECK_FALSE(begins_as_part(std::string_view(file).substr(0, kMagicBytes - 1)));
     CHECK_FALSE(begins_as_part(std::string(kMagicBytes, '\0')));
