@@ -105,7 +105,7 @@ TEST_CASE("conform says what is wrong with its words, and lists scripts") {
 TEST_CASE("what a script says does nothing to a terminal") {
     const TemporaryFolder folder;
     const std::string file = folder.file("title.script");
-    std::ofstream(file) << "title \"\x1b]0;PWN\x07 \xc2\x9b31m \xe2\x80\xae" "moc\"\n";
+    std::ofstream(file) << "title \"\x1b]0;PWN\x07 \xc2\x9b" "31m \xe2\x80\xae" "moc\"\n";
     const std::string out = qpscope({"conform", "--list", "--script", file}).out;
     CHECK_THAT(out, Contains("PWN"));
     CHECK(out.find_first_of("\x1b\x07") == std::string::npos);
