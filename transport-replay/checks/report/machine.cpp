@@ -78,7 +78,7 @@ std::string failure_text(const CheckResult& result) {
 
 // As severe as what decides the exit code: a reader of the file and one of the code learn the same.
 bool counts_as_failure(const CheckResult& result, std::optional<CheckSeverity> fail_on) {
-    return result.verdict == Verdict::fail && (!fail_on || result.check->severity >= *fail_on);
+    return result.verdict == Verdict::fail && fail_on && result.check->severity >= *fail_on;
 }
 
 void append_case(std::string& out, const CheckResult& result, std::optional<CheckSeverity> fail_on) {

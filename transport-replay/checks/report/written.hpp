@@ -13,8 +13,8 @@ namespace qps::transport::conformance {
 inline constexpr int kReportSchema = 1;  // of the JSON; raised when a name goes or changes its meaning
 
 [[nodiscard]] std::string json_text(const Report& report, const Comparison* comparison = nullptr);
-// What failed and is less severe than `fail_on` is skipped there, as it does not decide the exit code; nothing: all of it fails.
-[[nodiscard]] std::string junit_text(const Report& report, std::optional<CheckSeverity> fail_on = {});
+// What failed and is less severe than `fail_on` is skipped there, as it does not decide the exit code; nothing: all of it is.
+[[nodiscard]] std::string junit_text(const Report& report, std::optional<CheckSeverity> fail_on = CheckSeverity::low);
 [[nodiscard]] std::string html_text(const Report& report, const Comparison* comparison = nullptr);
 
 }  // namespace qps::transport::conformance
