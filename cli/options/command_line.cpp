@@ -73,7 +73,7 @@ constexpr std::array kOptionGroups{
     OptionGroup{"Verdicts", " --device --profile --compare --all ", " merge "},
     OptionGroup{"Verdicts", " --device --profile --evidence --compare --all --fail-on ", " check conform "},
     OptionGroup{"Output", " --as --format --output --write --column --color --interval --raw --decode --list --long --hash --sort --performance --by-host --no-bytes --messages --markdown "
-                          "--dot --route --pdf --sqlite --packets --schema --rewrite --key --keep-vendor --payload --map --shift-time --findings-only --hosts --fail-on --quiet --no-progress --help "},
+                          "--dot --route --pdf --sqlite --packets --schema --rewrite --key --key-file --keep-vendor --payload --map --shift-time --findings-only --hosts --fail-on --quiet --no-progress --help "},
 };
 
 bool is_listed(std::string_view list, std::string_view name) { return list.find(fmt::format(" {} ", name)) != std::string_view::npos; }

@@ -35,6 +35,15 @@ std::size_t files_in(const std::string& folder) {
 }
 unsigned mode_of(const std::string& path) { return static_cast<unsigned>(fs::status(path).permissions()); }
 
+// The packets of a sample so many times over, as one pcap file.
+std::vector<std::byte> repeated(std::string_view name, int times) {
+    constexpr std::ptrdiff_t kFileHeader = 24;
+    const std::vector<std::byte> one = read_file(sample(name));
+    std::vector<std::byte> many(one);
+    for (int i = 1; i < times; ++i) many.insert(many.end(), one.begin() + kFileHeader, one.end());
+    return many;
+}
+
 using Words = std::vector<std::string>;
 
 // Commands with an output, in front of its name and of an input.
@@ -82,7 +91,8 @@ TEST_CASE("a command without a result leaves the file of its output as it was") 
     const std::string no_capture = folder.write("text.pcap", octets("no capture at all, and no part"));
     INFO(words.front() + ' ' + words.back());
     for (const std::string& input : {folder.file("none.pcap"), no_capture}) {
-        CHECK(qpscope(words + Words{kept, input}).code == kUnreadable);
+        const int code = qpscope(words + Words{kept, input}).code;
+        CHECK((code == kUnreadable || code == kUsage));  // what must be read twice is to be a file that is there
         CHECK(content_of(kept) == kOld);
     }
     if (words.front() != "merge") {
@@ -156,9 +166,9 @@ TEST_CASE("a command that is killed leaves the file of its output as it was") {
     const TemporaryFolder folder;
     const std::string kept = folder.write("kept.txt", octets(kOld));
     // The input never ends; what it has is more than what is held back.
-    const std::string line = fmt::format("{{ cat '{0}'; sleep 60; }} | '{1}' packets -q --no-progress -f json -o '{2}' - & "
+    const std::string line = fmt::format("{{ cat '{0}'; sleep 60; }} 2>/dev/null | '{1}' packets -q --no-progress -f json -o '{2}' - & "
                                          "for i in $(seq 600); do [ -s '{2}.part' ] && break; sleep 0.1; done; kill -9 $!; wait $! 2>/dev/null; ls -s '{2}.part'",
-                                         sample("nvme_rdma"), QPSCOPE_PROGRAM, kept);
+                                         folder.write("large.pcap", repeated("nvme_rdma", 100)), QPSCOPE_PROGRAM, kept);
     const Ending ending = run({"timeout", "-s", "KILL", "90", "bash", "-c", line});
     CHECK_THAT(ending.out, Contains("kept.txt.part"));
     CHECK(content_of(kept) == kOld);
@@ -167,10 +177,7 @@ TEST_CASE("a command that is killed leaves the file of its output as it was") {
 TEST_CASE("an interrupt before the first packet is written leaves the capture that was there") {
     const TemporaryFolder folder;
     const std::string kept = folder.write("kept.pcapng", octets(kOld));
-    const std::vector<std::byte> one = read_file(sample("loss_write"));
-    std::vector<std::byte> many(one);
-    for (int i = 0; i < 60; ++i) many.insert(many.end(), one.begin() + 24, one.end());
-    const std::string large = folder.write("large.pcap", many);
+    const std::string large = folder.write("large.pcap", repeated("loss_write", 60));
     for (const std::string command : {"annotate", "anonymize", "extract"})
         for (const char* const after : {"0.05", "0.2", "0.5"}) {
             Words words{"timeout", "--preserve-status", "-s", "INT", after, QPSCOPE_PROGRAM, command, "-q", "-o", kept, large};
