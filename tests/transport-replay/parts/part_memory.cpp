@@ -6,7 +6,6 @@
 #include <transport-replay/parts/archive.hpp>
 #include <transport-replay/parts/part.hpp>
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -48,7 +47,7 @@ PartRoom read_in(const std::vector<std::string>& files, std::uint64_t most) {
         CHECK_FALSE(joined.add(std::move(*part)));
         room.keep(joined.built());
     }
-    if (!room.exceeded()) CHECK(missing(joined.finish()->captures.front()).empty());
+    if (!room.exceeded()) CHECK(joined.finish()->captures.front().numbers.size() == files.size());
     return room;
 }
 
@@ -56,9 +55,8 @@ PartRoom read_in(const std::vector<std::string>& files, std::uint64_t most) {
 std::string large_part(std::size_t connections, std::uint64_t stride) {
     AnalysisPart part = part_of(cluster_of(3), {1, 1}, 1, {});
     std::vector<std::uint64_t>& begun = part.captures.front().report.begun;
-    const std::uint64_t last = begun.empty() ? 0 : begun.back();
-    for (std::size_t i = 1; i <= connections; ++i) begun.push_back(last + i * stride * (stride == 0 ? 0 : 1 + i % 977));
-    std::ranges::sort(begun);
+    std::uint64_t at = begun.empty() ? 0 : begun.back();
+    for (std::size_t i = 0; i < connections; ++i) begun.push_back(at += stride * (1 + i * i % 977));
     return write_part(part, kProgram);
 }
 
@@ -85,7 +83,7 @@ TEST_CASE("parts together take what they say that they need, and no byte less is
     const std::vector<std::string> files = files_of(11, 5);
     const PartRoom all = read_in(files, kPlenty);
     CHECK(all.sentence().empty());
-    REQUIRE(all.needed() > kMebibyte);
+    REQUIRE(all.needed() > 10'000);
     CHECK_FALSE(read_in(files, all.needed()).exceeded());
     const PartRoom less = read_in(files, all.needed() - 1);
     CHECK(less.exceeded());
@@ -99,7 +97,7 @@ TEST_CASE("parts together take what they say that they need, and no byte less is
 }
 
 TEST_CASE("a small file that would become large is refused, and a large one that says what it needs") {
-    constexpr std::size_t kMany = 3'000'000;
+    constexpr std::size_t kMany = 1'000'000;
     const std::string bomb = large_part(10 * kMany, 0);
     CHECK(bomb.size() < 16 * 1024);
     const auto refused = read_part(bomb, kProgram, kPlenty);
@@ -107,7 +105,7 @@ TEST_CASE("a small file that would become large is refused, and a large one that
     CHECK(refused.error().damaged);
     CHECK(refused.error().sentence == "damaged: its lengths contradict each other");
     const std::string honest = large_part(kMany, 3);
-    const auto little = read_part(honest, kProgram, 40 * kMebibyte);
+    const auto little = read_part(honest, kProgram, 16 * kMebibyte);
     REQUIRE_FALSE(little);
     CHECK(little.error().no_room);
     CHECK_FALSE(little.error().damaged);

@@ -1,6 +1,10 @@
 #include <tests/support/catch.hpp>
 #include <transport-replay/report/page_policy.hpp>
 
+#include <string_view>
+
+#include <fmt/format.h>
+
 using namespace qps::transport;
 using Catch::Matchers::Contains;
 
