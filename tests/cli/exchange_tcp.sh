@@ -52,7 +52,7 @@ serve -i here -a 10.9.0.76/24 ib_write_bw -R
 grep -qF "serving ib_write_bw at 10.9.0.76, port 18515" server.txt || fail "-R"
 kill -INT $server; wait $server || true
 
-# The agent obeys whoever reaches it: it stays at the loopback, and its first line claims no other place.
+# The agent does what its callers ask: it stays at the loopback, and its first line claims no other place.
 serve -i here -a 10.9.0.77/24 agent
 grep -qxE ' *[0-9.]+  serving agent at 10.9.0.77' server.txt || fail "agent"
 grep -qF "clients connect over TCP to 127.0.0.1, port 7475" server.txt || fail "agent: where"
