@@ -153,7 +153,7 @@ TEST_CASE("conform says who decides each check, lists its scripts, and takes a s
     CHECK(table.code == kDone);
     qps::tests::check_golden("cli/golden/conform_coverage.txt", table.out);
     const auto json = nlohmann::json::parse(qpscope({"conform", "--coverage", "-f", "json"}).out);
-    CHECK(json["checks"].size() == 318);
+    CHECK(json["checks"].size() == 321);
     const Ending list = qpscope({"conform", "--list"});
     CHECK_THAT(list.out, Contains("RSP-05  a gap in the PSNs") && Contains("dangerous: has brought devices down"));
     CHECK(list.out.find("ERR-01") > list.out.find("CNP-02"));  // dangerous: last

@@ -50,6 +50,7 @@ void ConversationWatch::take_answer(const Observation& packet, const PacketRecor
         return;
     }
     EndState& requester = state(other(record.from));
+    take_named_read(requester, packet, tallies);
     take_order(requester, packet, tallies);
     if (info(packet.opcode).verb == Verb::acknowledge) take_acknowledgment(requester, packet, tallies);
     take_count(requester, packet, tallies);
@@ -152,6 +153,17 @@ void ConversationWatch::take_order(EndState& requester, const Observation& packe
     const auto gone = std::erase_if(
         requester.reads, [&](const EndState::OpenRead& read) { return !packet.psn.before(read.first) && !read.last.before(packet.psn); });
     tallies.look(Passive::rsp_21, gone);
+}
+
+// o9-30: a READ or ATOMIC is answered by its response alone, and no ACK has its PSN, of a duplicate before it neither. Whatever was lost,
+// such an ACK was sent. One that later answers passed, or that is asked for again, waits no more: its response was lost, perhaps.
+void ConversationWatch::take_named_read(const EndState& requester, const Observation& packet, HostTallies& tallies) {
+    if (requester.reads.empty() || info(packet.opcode).verb != Verb::acknowledge || !is_plain_ack(packet)) return;
+    tallies.look(Passive::rsp_56);
+    const bool named = std::ranges::any_of(requester.reads, [&](const EndState::OpenRead& read) {
+        return !read.passed && !packet.psn.before(read.first) && !read.last.before(packet.psn);
+    });
+    if (named) tallies.fail(Passive::rsp_56, packet.frame);
 }
 
 // CNPs are for marks. A device that sends them with its NAKs slows a sender down that met no congestion.

@@ -181,7 +181,7 @@ void ConversationWatch::take_request(const Observation& packet, const PacketFact
         state.asked_again = true;
         compare_repeated(state, packet, facts, access, tallies);
         // What is asked for again may be answered again.
-        if (is_read)
+        if (is_read || is_atomic(row.verb))
             std::erase_if(state.reads,
                           [&](const EndState::OpenRead& read) { return !packet.psn.before(read.first) && !read.last.before(packet.psn); });
     } else {
