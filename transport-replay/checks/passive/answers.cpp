@@ -142,7 +142,7 @@ void ConversationWatch::take_order(EndState& requester, const Observation& packe
             continue;
         }
         if (packet.psn.before(read.first)) break;
-        if (response && read.passed) {
+        if (response && read.passed && !read.endless) {
             if (packet.time - read.passed->time > kReordering) tallies.fail(Passive::rsp_21, read.passed->frame, packet.frame);
             else tallies.doubt(Passive::rsp_21, read.passed->frame, packet.frame);
             read.passed.reset();
@@ -150,9 +150,13 @@ void ConversationWatch::take_order(EndState& requester, const Observation& packe
     }
     const bool answered = (response && ends) || is_fatal(packet);
     if (!answered) return;
-    const auto gone = std::erase_if(
-        requester.reads, [&](const EndState::OpenRead& read) { return !packet.psn.before(read.first) && !read.last.before(packet.psn); });
-    tallies.look(Passive::rsp_21, gone);
+    std::uint64_t known = 0;
+    std::erase_if(requester.reads, [&](const EndState::OpenRead& read) {
+        const bool is = !packet.psn.before(read.first) && !read.last.before(packet.psn);
+        known += is && !read.endless ? 1 : 0;
+        return is;
+    });
+    tallies.look(Passive::rsp_21, known);
 }
 
 // o9-30: a READ or ATOMIC is answered by its response alone, and no ACK has its PSN, of a duplicate before it neither. Whatever was lost,

@@ -88,6 +88,7 @@ struct EndState {
         dissect::Psn first;
         dissect::Psn last;
         std::optional<Moment> passed;
+        bool endless = false;  // how many PSNs it takes is not known: `last` is its first
     };
     std::vector<OpenRead> reads;  // in the order of their PSNs
     struct Sent {
