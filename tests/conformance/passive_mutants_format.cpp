@@ -40,7 +40,8 @@ void add_options(RecordedFrame& frame) {
     set_field(frame, "ip.len", field_of(frame, "ip.len") + kOptions);
 }
 
-RecordedCapture sends_with_pad() { return healed("ucx_tag"); }
+RecordedCapture sends_with_pad() { return recorded_in(QPSCOPE_SOURCE_DIR "/captures/ucx_tag/capture.pcapng"); }
+RecordedCapture writes_with_pad() { return recorded_in(QPSCOPE_SOURCE_DIR "/captures/iser_io/capture.pcapng"); }
 void spoil_padded(RecordedCapture& capture) {
     const auto padded = matching(capture, "infiniband.pad && infiniband.bth.opcode < 0x20");
     REQUIRE(padded.size() > 1);
@@ -99,7 +100,7 @@ PassiveMutants recorded_format_mutants() {
              set_byte_before_icrc(middle_of(c, "infiniband.pad && ipv6 && infiniband.bth.opcode == 0x64"), 2, std::byte{1});
          }},
         {"FMT-02", "the ICRC of every SEND with a pad, as if it did not cover the pad", sends_with_pad, spoil_padded},
-        {"FMT-02", "the ICRC of every WRITE with a pad", [] { return healed("iser_io"); }, spoil_padded},
+        {"FMT-02", "the ICRC of every WRITE with a pad", writes_with_pad, spoil_padded},
         {"FMT-06", "Resv7 is 5", rping, [](RecordedCapture& c) { set_one(c, kRcPackets, "infiniband.bth.reserved7", 5); }},
         {"FMT-08", "one packet has MigReq 0", rping, [](RecordedCapture& c) { set_one(c, kRcPackets, "infiniband.bth.m", 0); }},
         {"FMT-09", "a datagram of queue pair 1 asks for an ACK", rping,

@@ -34,7 +34,8 @@ void acknowledge_read(RecordedCapture& capture, std::string_view response, std::
     const RecordedFrame& answer = capture.frames[responses[responses.size() / 2]];
     for (const std::size_t place : matching(capture, kAcks)) {
         RecordedFrame ack = capture.frames[place];
-        if (field_of(ack, "infiniband.bth.destqp") != field_of(answer, "infiniband.bth.destqp")) continue;
+        const auto same = [&](std::string_view field) { return field_of(ack, field) == field_of(answer, field); };
+        if (!same("infiniband.bth.destqp") || !same("ip.src") || !same("ipv6.src")) continue;
         set_field(ack, "infiniband.bth.psn", field_of(answer, "infiniband.bth.psn"));
         ack.time = answer.time + later;
         capture.frames.push_back(ack);

@@ -149,10 +149,10 @@ void ConversationWatch::take_order(EndState& requester, const Observation& packe
         }
     }
     const bool answered = (response && ends) || is_fatal(packet);
-    if (!answered) return;
+    if (!answered && !response) return;
     std::uint64_t known = 0;
     std::erase_if(requester.reads, [&](const EndState::OpenRead& read) {
-        const bool is = !packet.psn.before(read.first) && !read.last.before(packet.psn);
+        const bool is = (answered || read.endless) && !packet.psn.before(read.first) && !read.last.before(packet.psn);
         known += is && !read.endless ? 1 : 0;
         return is;
     });
@@ -163,10 +163,12 @@ void ConversationWatch::take_order(EndState& requester, const Observation& packe
 // such an ACK was sent. One that later answers passed, or that is asked for again, waits no more: its response was lost, perhaps.
 void ConversationWatch::take_named_read(const EndState& requester, const Observation& packet, HostTallies& tallies) {
     if (requester.reads.empty() || info(packet.opcode).verb != Verb::acknowledge || !is_plain_ack(packet)) return;
-    tallies.look(Passive::rsp_56);
-    const bool named = std::ranges::any_of(requester.reads, [&](const EndState::OpenRead& read) {
-        return !read.passed && !packet.psn.before(read.first) && !read.last.before(packet.psn);
-    });
+    bool any = false, named = false;
+    for (const EndState::OpenRead& read : requester.reads) {
+        any |= !read.passed;
+        named |= !read.passed && !packet.psn.before(read.first) && !read.last.before(packet.psn);
+    }
+    if (any) tallies.look(Passive::rsp_56);
     if (named) tallies.fail(Passive::rsp_56, packet.frame);
 }
 
