@@ -112,8 +112,10 @@ TEST_CASE("the suite over UDP: table, JSON, JUnit, HTML, evidence, what changed"
         {"conform", "--via", "udp", "-a", loopback(2), "--dut", loopback(1), "--agent", loopback(3), "--only", "RSP-05", "-q"});
     CHECK(nobody.code == static_cast<int>(qps::cli::ExitCode::unreadable));
     CHECK_THAT(nobody.out, Contains("to start it there: qpscope-agent --device"));
-    const Ending junit = device.ask({"--only", "RSP-05", "-f", "junit", "-q"});
-    CHECK_THAT(junit.out, Contains("<testcase classname=\"qpscope.RSP\" name=\"RSP-05 "));
+    const Ending junit = device.ask({"--only", "RSP-05,FMT-16", "-f", "junit", "-q"});
+    CHECK_THAT(junit.out, Contains("<testcase classname=\"qpscope.RSP\" name=\"RSP-05 ") &&
+                              Contains("the way to the device is a UDP socket (--via udp), whose ports are its own"));
+    CHECK(junit.code == kDone);
 }
 
 TEST_CASE("the suite over UDP: a device that says everything twice fails, and its profile explains some of it") {
@@ -153,7 +155,7 @@ TEST_CASE("conform says who decides each check, lists its scripts, and takes a s
     CHECK(table.code == kDone);
     qps::tests::check_golden("cli/golden/conform_coverage.txt", table.out);
     const auto json = nlohmann::json::parse(qpscope({"conform", "--coverage", "-f", "json"}).out);
-    CHECK(json["checks"].size() == 318);
+    CHECK(json["checks"].size() == 321);
     const Ending list = qpscope({"conform", "--list"});
     CHECK_THAT(list.out, Contains("RSP-05  a gap in the PSNs") && Contains("dangerous: has brought devices down"));
     CHECK(list.out.find("ERR-01") > list.out.find("CNP-02"));  // dangerous: last

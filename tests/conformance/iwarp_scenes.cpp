@@ -53,6 +53,15 @@ void play_end(IwarpDialogue& dialogue) {
     dialogue.acknowledge(End::a);
 }
 
+void announce_mss(RecordedCapture& capture, std::size_t syn, std::uint16_t mss) {
+    constexpr std::size_t kIpLengthLow = 17, kHeaderLength = 46;
+    constexpr std::uint8_t kOption = 4;
+    auto& bytes = capture.frames[syn].bytes;
+    bytes.at(kIpLengthLow) = static_cast<std::byte>(std::to_integer<std::uint8_t>(bytes.at(kIpLengthLow)) + kOption);
+    bytes.at(kHeaderLength) = std::byte{0x60};
+    for (const unsigned each : {2U, unsigned{kOption}, unsigned{mss} >> 8U, mss & 0xffU}) bytes.push_back(static_cast<std::byte>(each));
+}
+
 Block with_byte(Block block, std::size_t at, std::uint8_t value) {
     block.at(at) = static_cast<std::byte>(value);
     return block;

@@ -29,6 +29,11 @@ void play_start(IwarpDialogue& dialogue);
 void play_all(IwarpDialogue& dialogue);
 void play_end(IwarpDialogue& dialogue);
 
+// The SYN of the initiator, that of the responder.
+inline constexpr std::size_t kSynFrame = 0, kSynAnswerFrame = 1;
+// It gets the option that announces an MSS.
+void announce_mss(RecordedCapture& capture, std::size_t syn, std::uint16_t mss);
+
 // Bytes of the first one, changed.
 [[nodiscard]] Block with_byte(Block block, std::size_t at, std::uint8_t value);
 // Its CRC, again.

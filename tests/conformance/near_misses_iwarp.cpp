@@ -81,6 +81,11 @@ RecordedCapture refusing_at_once() {
         play_end(d);
     });
 }
+RecordedCapture announcing(std::uint16_t mss) {
+    RecordedCapture capture = iwarp_scene(play_all);
+    for (const std::size_t syn : {kSynFrame, kSynAnswerFrame}) announce_mss(capture, syn, mss);
+    return capture;
+}
 RecordedCapture asking(std::uint16_t ird, std::size_t reads, std::uint32_t length) {
     return iwarp_scene(
         [=](IwarpDialogue& d) {
@@ -160,6 +165,22 @@ NearMisses recorded_iwarp_near_misses() {
         {"MPA-15", "every byte in a segment of its own", byte_by_byte},
         {"MPA-17", "every byte in a segment of its own", byte_by_byte},
         {"MPA-17", "a reset in the middle of an FPDU", reset_within, Verdict::not_applicable},
+        {"MPA-27", "neither end has the flag A",
+         [] { return iwarp_scene([](IwarpDialogue& d) { d.connect(words_of({}), words_of({})); }, {.revision = 2}); }, Verdict::not_applicable},
+        {"MPA-27", "a rejection without the flag A",
+         [] { return iwarp_scene([](IwarpDialogue& d) { d.connect(words_of({.peer_to_peer = true}), words_of({}), true); }, {.revision = 2}); },
+         Verdict::not_applicable},
+        {"MPA-28", "FPDUs as long as the MSS", [] { return announcing(1020); }},
+        {"MPA-28", "segments too short for 128 bytes of DDP",
+         [] {
+             RecordedCapture capture = iwarp_scene([](IwarpDialogue& d) {
+                 d.connect();
+                 d.post(End::a, ulpdu::send({.msn = 1}, pattern(100)));
+             });
+             announce_mss(capture, kSynAnswerFrame, 88);
+             return capture;
+         }},
+        {"MPA-28", "no MSS is announced", [] { return iwarp_scene(play_all); }, Verdict::not_applicable},
         {"DDP-04", "the capture begins in the middle", [] { return all_from(9); }, Verdict::not_applicable},
         {"DDP-05", "the capture begins in the middle", [] { return all_from(9); }},
         {"DDP-05", "the capture lacks a segment", [] { return all_without(8); }},

@@ -40,6 +40,14 @@ void add_options(RecordedFrame& frame) {
     set_field(frame, "ip.len", field_of(frame, "ip.len") + kOptions);
 }
 
+RecordedCapture sends_with_pad() { return recorded_in(QPSCOPE_SOURCE_DIR "/captures/ucx_tag/capture.pcapng"); }
+RecordedCapture writes_with_pad() { return recorded_in(QPSCOPE_SOURCE_DIR "/captures/iser_io/capture.pcapng"); }
+void spoil_padded(RecordedCapture& capture) {
+    const auto padded = matching(capture, "infiniband.pad && infiniband.bth.opcode < 0x20");
+    REQUIRE(padded.size() > 1);
+    for (const std::size_t place : padded) spoil_icrc(capture.frames[place]);
+}
+
 RecordedCapture with(RecordedCapture capture, const std::function<void(RecordedCapture&)>& change) {
     change(capture);
     return capture;
@@ -91,6 +99,8 @@ PassiveMutants recorded_format_mutants() {
          [](RecordedCapture& c) {
              set_byte_before_icrc(middle_of(c, "infiniband.pad && ipv6 && infiniband.bth.opcode == 0x64"), 2, std::byte{1});
          }},
+        {"FMT-02", "the ICRC of every SEND with a pad, as if it did not cover the pad", sends_with_pad, spoil_padded},
+        {"FMT-02", "the ICRC of every WRITE with a pad", writes_with_pad, spoil_padded},
         {"FMT-06", "Resv7 is 5", rping, [](RecordedCapture& c) { set_one(c, kRcPackets, "infiniband.bth.reserved7", 5); }},
         {"FMT-08", "one packet has MigReq 0", rping, [](RecordedCapture& c) { set_one(c, kRcPackets, "infiniband.bth.m", 0); }},
         {"FMT-09", "a datagram of queue pair 1 asks for an ACK", rping,
@@ -182,6 +192,15 @@ NearMisses recorded_format_near_misses() {
                  set_byte_before_icrc(frame, field_of(frame, "infiniband.bth.padcnt") + 1, std::byte{0xff});
              });
          }},
+        {"FMT-02", "one ICRC of many with a pad is wrong",
+         [] { return with(sends_with_pad(), [](RecordedCapture& c) { spoil_icrc(middle_of(c, "infiniband.pad")); }); }},
+        {"FMT-02", "every ICRC is wrong, with a pad or without",
+         [] {
+             return with(sends_with_pad(), [](RecordedCapture& c) {
+                 for (const std::size_t place : matching(c, kRcPackets)) spoil_icrc(c.frames[place]);
+             });
+         },
+         Verdict::not_applicable},
         {"FMT-06", "Resv7 of a packet whose ICRC is wrong: nobody's word",
          [] {
              return with(rping(), [](RecordedCapture& c) {

@@ -127,6 +127,16 @@ RecordedCapture healthy_ready() {
         },
         kEnhancedSettings);
 }
+// Both ends announce 1,460 bytes in their SYNs.
+RecordedCapture healthy_announced() {
+    RecordedCapture capture = healthy_all();
+    for (const std::size_t syn : {kSynFrame, kSynAnswerFrame}) announce_mss(capture, syn, 1460);
+    return capture;
+}
+void set_mss(RecordedCapture& capture, std::size_t syn, std::uint16_t mss) {
+    set_payload(capture, syn, 2, static_cast<std::uint8_t>(mss >> 8));
+    set_payload(capture, syn, 3, static_cast<std::uint8_t>(mss));
+}
 std::function<void(RecordedCapture&)> closed_behind(std::size_t bytes) {
     return played([bytes](IwarpDialogue& d) {
         play_start(d);
@@ -226,6 +236,12 @@ PassiveMutants recorded_framing_mutants() {
          })},
         {"MPA-15", "17 bytes of an untagged segment", healthy_all, sent(End::a, {Block(17, std::byte{0x41})})},
         {"MPA-15", "an empty FPDU", healthy_all, sent(End::a, {Block{}})},
+        {"MPA-27", "the reply has not the flag A", healthy_ready,
+         ready({.peer_to_peer = true, .write = true}, {.write = true}, ulpdu::write(0, 0, true, {}))},
+        {"MPA-27", "the reply has neither flag nor ready-to-receive message, and the initiator terminates", healthy_ready,
+         ready({.peer_to_peer = true, .read = true}, {}, ulpdu::terminate(2, 0, 7))},
+        {"MPA-28", "WRITEs of 1,020 bytes to who takes 1,016", healthy_announced, [](RecordedCapture& c) { set_mss(c, kSynAnswerFrame, 1016); }},
+        {"MPA-28", "READ responses of 1,020 bytes to who takes 536", healthy_announced, [](RecordedCapture& c) { set_mss(c, kSynFrame, 536); }},
         {"MPA-16", "a SEND with data", healthy_ready,
          ready({.peer_to_peer = true, .write = true}, {.peer_to_peer = true, .write = true}, ulpdu::send({.msn = 1}, pattern(8)))},
         {"MPA-16", "an empty WRITE, where a READ was agreed on", healthy_ready,

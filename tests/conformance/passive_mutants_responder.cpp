@@ -27,6 +27,42 @@ void overtaken(RecordedCapture& capture, std::string_view response, std::string_
     FAIL("no later answer");
 }
 
+// An ACK the way of a READ's response, with the response's PSN, so much before it or behind it.
+void acknowledge_read(RecordedCapture& capture, std::string_view response, std::int64_t later) {
+    const auto responses = matching(capture, response);
+    REQUIRE_FALSE(responses.empty());
+    const RecordedFrame& answer = capture.frames[responses[responses.size() / 2]];
+    for (const std::size_t place : matching(capture, kAcks)) {
+        RecordedFrame ack = capture.frames[place];
+        const auto same = [&](std::string_view field) { return field_of(ack, field) == field_of(answer, field); };
+        if (!same("infiniband.bth.destqp") || !same("ip.src") || !same("ipv6.src")) continue;
+        set_field(ack, "infiniband.bth.psn", field_of(answer, "infiniband.bth.psn"));
+        ack.time = answer.time + later;
+        capture.frames.push_back(ack);
+        return sort_by_time(capture);
+    }
+    FAIL("no ACK this way");
+}
+
+// The answer of an ATOMIC is lost before the tap, that of the next is not, and the first one is asked for again after 67 ms.
+RecordedCapture without_answer() {
+    RecordedCapture capture = atomics();
+    const auto answers = matching(capture, kAtomicAcks);
+    const std::size_t lost = answers[answers.size() / 2], next = answers[answers.size() / 2 + 1];
+    RecordedFrame answer = capture.frames[lost];
+    std::size_t asked = lost - 1;
+    while (field_of(capture.frames[asked], "infiniband.bth.psn") != field_of(answer, "infiniband.bth.psn")) --asked;
+    RecordedFrame request = capture.frames[asked];
+    delay_behind(capture, next, 100 * kMs);
+    request.time = capture.frames[next].time + 67 * kMs;
+    answer.time = request.time + kMs / 100;
+    capture.frames.erase(capture.frames.begin() + static_cast<std::ptrdiff_t>(lost));
+    capture.frames.push_back(request);
+    capture.frames.push_back(answer);
+    sort_by_time(capture);
+    return capture;
+}
+
 void announce_credits(RecordedCapture& capture, std::string_view by) {
     if (by != "rep") set_all(capture, "infiniband.cm.request", "infiniband.cm.req.e2eflowctrl", 1);
     if (by != "req") set_all(capture, "infiniband.cm.reply", "infiniband.cm.rep.e2eflowctrl", 1);
@@ -105,6 +141,13 @@ PassiveMutants recorded_responder_mutants() {
          [](RecordedCapture& c) { set_one(c, "infiniband.bth.opcode == 0x64", "infiniband.bth.opcode", 0x70); }},
         {"RSP-50", "UC is answered by ACKs of RC", unreliable,
          [](RecordedCapture& c) { set_one(c, "infiniband.bth.opcode == 0x22", "infiniband.bth.opcode", 0x11); }},
+        {"RSP-56", "an ACK has the PSN of a READ that is not answered yet", rping,
+         [](RecordedCapture& c) { acknowledge_read(c, kReadFirsts, -1); }},
+        {"RSP-56", "an ACK has the PSN of a READ, at the wrap, over IPv6", [] { return wrapping(rping_ipv6()); },
+         [](RecordedCapture& c) { acknowledge_read(c, kReadOnlys, -1); }},
+        {"RSP-56", "an ACK in place of a READ's LAST", rping, [](RecordedCapture& c) { set_one(c, kReadLasts, "infiniband.bth.opcode", 17); }},
+        {"RSP-56", "an ATOMIC is answered by an ACK", atomics,
+         [](RecordedCapture& c) { set_one(c, kAtomicAcks, "infiniband.bth.opcode", 17); }},
         {"ERR-07", "from an ACK on, MSNs count one more", rping, [](RecordedCapture& c) { count_one_more(c, "ip.dst"); }},
         {"ERR-07", "the MSN of one of eight queue pairs counts one more", many_queue_pairs,
          [](RecordedCapture& c) { count_one_more(c, "infiniband.bth.destqp"); }},
@@ -143,6 +186,15 @@ NearMisses recorded_responder_near_misses() {
              return capture;
          }},
         {"RSP-50", "both ends send on UC", unreliable},
+        {"RSP-21", "the answer of an ATOMIC was lost, and it is asked for again", without_answer},
+        {"RSP-56", "PSNs wrap", [] { return wrapping(rping()); }},
+        {"RSP-56", "the answer of an ATOMIC was lost, and it is asked for again", without_answer},
+        {"RSP-56", "the ACK comes behind the READ's response",
+         [] {
+             RecordedCapture capture = rping();
+             acknowledge_read(capture, kReadLasts, 1);
+             return capture;
+         }},
         {"ERR-07", "PSNs wrap, over IPv6", [] { return wrapping(rping_ipv6()); }},
     };
 }

@@ -1,4 +1,5 @@
 // Scripts of the catalogue against our own endpoint, which is right: each passes. active_mutants.cpp has those that are not.
+#include <tests/support/breaking.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/scripts.hpp>
 #include <tests/support/stage_world.hpp>
@@ -61,6 +62,34 @@ TEST_CASE("what fails while pauses hold us back proves nothing of the device") {
         CHECK(outcome.reason.starts_with("PAUSE or PFC frames held back our packets for ") == pauses);
         CHECK(outcome.reason.find("no packet within 50 ms") != std::string::npos);
     }
+}
+
+TEST_CASE("what a script does not trust says nothing of the device, and what it measured is told") {
+    StageWorld world;
+    const auto trusting = [&](const std::string& condition) {
+        return world.run(script_of("trust", "let took = 3ms\ntrust " + condition + " \"busy\"\nassert 1 == 2 \"it is wrong\"\n"));
+    };
+    CHECK(trusting("$took > 1ms").verdict == Verdict::fail);
+    const ScriptOutcome outcome = trusting("$took > 5ms");
+    CHECK(outcome.verdict == Verdict::inconclusive);
+    CHECK(outcome.reason == "busy ($took is 3000000)");
+}
+
+TEST_CASE("whether CNPs slow a device down is not decided by a tester that is late, on a quiet link it is") {
+    for (const bool deaf : {false, true})
+        for (const bool late : {false, true}) {
+            Broken broken = deaf ? inward(drop(cnps())) : Broken{};
+            StageWorld world({.damage = std::move(broken.damage)});
+            world.stage.begin(script_named("cnp-06"), world.tester, world.now);
+            for (int turns = 0; !world.stage.done() && turns < 1'000'000; ++turns) {
+                world.turn(world.stage);
+                if (late) world.now = world.now + transport::microseconds(1500);
+            }
+            const ScriptOutcome outcome = world.stage.take_outcome();
+            INFO((deaf ? "deaf, " : "") << (late ? "late: " : "in time: ") << outcome.reason << '\n' << outcome.detail);
+            CHECK(outcome.verdict == (late ? Verdict::inconclusive : deaf ? Verdict::fail : Verdict::pass));
+            if (late) CHECK(outcome.reason.starts_with("this machine was too busy to send CNPs in time"));
+        }
 }
 
 TEST_CASE("a script made of what was recorded plays the same conversation with fresh queue pairs") {

@@ -113,6 +113,7 @@ constexpr std::array<CheckRow, kCheckCount> kChecks{{
     {"RSP-53", kResponder, A, "FLUSH and ATOMIC WRITE where advertised; ATOMIC WRITE not of 8 bytes", "an empty READ response ONLY; NAK invalid request", M, "oA19-2, oA19-5, oA19-28", kQ, {}, {}},
     {"RSP-54", kResponder, A, "ten thousand duplicates at once", "a bounded number of ACKs; the device survives", L, "robustness", kR, kDangerous, {}},
     {"RSP-55", kResponder, A, "requests refused for good that used up no receive", "an asynchronous event of the queue pair: access error, or invalid request", M, "9.9.3, 11.6.3; ibv_get_async_event", kS | kR, {}, {}},
+    {"RSP-56", kResponder, P, "ACKs while READs or ATOMICs are unanswered", "none has the PSN of one: its response alone answers it", H, "o9-30", kS | kQ, {}, {}},
 
     {"REQ-01", kRequester, P, "PSNs of requests", "one more for each packet; a READ takes one for each of its responses", H, "9.7.1, 9.7.3", kS | kB, {}, {}},
     {"REQ-02", kRequester, P, "opcodes of requests", "FIRST, MIDDLEs, LAST of one operation, or ONLY", H, "9.7.4.1.1", kS | kB, {}, {}},
@@ -224,6 +225,8 @@ constexpr std::array<CheckRow, kCheckCount> kChecks{{
     {"MPA-24", kFraming, A, "several FPDUs in one TCP segment", "all taken, in their order", H, "RFC 5044 4", kS | kR, {}, {}},
     {"MPA-25", kFraming, A, "an FPDU too short for a DDP header", "not taken: the connection ends; the device survives", H, "RFC 5041 4.1; a fix on linux-rdma", kD, kDangerous, {}},
     {"MPA-26", kFraming, A, "a connection that its initiator ends within the request", "the next connection is accepted", H, "RFC 5044 7.1", kR | kV, kDangerous, {}},
+    {"MPA-27", kFraming, P, "enhanced replies to requests with the flag A", "the flag A too: the connection is peer to peer, or it is rejected", M, "RFC 6581 9.2", kP | kR, {}, {}},
+    {"MPA-28", kFraming, P, "the length of FPDUs, where the SYN of their receiver was captured", "no more than the MSS in it, so that one fits into a segment", L, "RFC 5044 4.5", kR, {}, {}},
 
     {"DDP-01", kPlacement, P, "the DDP version of every segment", "1", M, "RFC 5041 4.1", kS | kR, {}, {}},
     {"DDP-02", kPlacement, P, "the reserved bits of DDP", "0", L, "RFC 5041 4.2, 4.3", kR, {}, {}},

@@ -36,36 +36,70 @@ void each_way(const Timeline& timeline, See see) {
 
 std::string bytes(std::uint64_t count) { return counted(count, "byte"); }
 
+// Who broke the rule that a Terminate is about, what proves it, and what to do.
+struct Blame {
+    Party party{};
+    std::string advice;
+    std::vector<dissect::FrameIndex> proof{};
+};
+
+// Errors of layer MPA (RFC 5044 8, RFC 6581 9.2).
+constexpr std::uint8_t kLocalCatastrophic = 0, kMpa = 2, kConnection = 1, kCrc = 2, kMarkers = 3, kBadSetUp = 4, kMpaCatastrophic = 5, kTooFewReads = 6, kNoReady = 7;
+
+// What both ends said before the first FPDU does not fit together.
+Blame blame_for_set_up(const Stream& place, const Terminated& terminated) {
+    const End culprit = other(terminated.from);
+    const auto& request = place.iwarp.way(End::a).set_up;
+    const auto& reply = place.iwarp.way(End::b).set_up;
+    Blame blame{.party = culprit == End::a ? Party::requester : Party::responder, .advice = {}};
+    for (const auto& said : {request, reply})
+        if (said && said->frame != dissect::FrameIndex{}) blame.proof.push_back(said->frame);
+    const bool enhanced = request && reply && request->ird && reply->ird;
+    const bool unanswered = enhanced && request->peer_to_peer && !reply->peer_to_peer && culprit == End::b;
+    blame.advice = unanswered
+                       ? fmt::format("The MPA reply of {} lacks the flag A of its request, which RFC 6581 9.2 demands: check its settings for peer-to-peer "
+                                     "connections and ready-to-receive messages (RTR).", place.from(culprit))
+                       : fmt::format("Compare IRD, ORD and ready-to-receive messages (RTR) in the MPA request and reply; {} did not keep to them.",
+                                     place.from(culprit));
+    return blame;
+}
+
+Blame blame_of(const Stream& place, const Terminated& terminated) {
+    const std::string culprit = place.from(other(terminated.from));
+    const std::string local = fmt::format("Check the log of {}, which failed locally.", place.from(terminated.from));
+    if (terminated.layer != kMpa) {
+        if (terminated.type == kLocalCatastrophic) return {Party::responder, local};
+        return {Party::requester, fmt::format("Check what {} sent right before: memory keys, lengths and sequence numbers.", culprit)};
+    }
+    switch (terminated.code) {
+        case kConnection: return {Party::fabric, fmt::format("Look for what ended the TCP connection between {} and {}.", place.from(terminated.from), culprit)};
+        case kCrc:
+            return {Party::fabric, fmt::format("Look for a device between the hosts that changes payload, and for memory errors on {}.", culprit)};
+        case kMarkers: return {Party::requester, fmt::format("Check how {} places MPA markers: whether the MPA set-up asks for them.", culprit)};
+        case kMpaCatastrophic: return {Party::responder, local};
+        case kBadSetUp:
+        case kTooFewReads:
+        case kNoReady: return blame_for_set_up(place, terminated);
+        default: return {Party::undecided, fmt::format("Check what {} sent right before, the MPA set-up too.", culprit)};
+    }
+}
+
 }  // namespace
 
-// A Terminate is sent by who received something wrong: it is about what the other end sent (RFC 5040 4.8).
+// A Terminate is sent by who received something wrong: it is about what the other end sent (RFC 5040 4.8), or about what it promised in
+// the set-up (RFC 6581 9.2).
 void iwarp_terminated(const Timeline& timeline, const Emit& emit) {
     each(timeline, [&](const Stream& place) {
         if (!place.iwarp.terminated) return;
         const Terminated& terminated = *place.iwarp.terminated;
-        constexpr std::uint8_t kLocalCatastrophic = 0, kMpa = 2, kCrc = 2, kMpaLocal = 5;
-        const bool mpa = terminated.layer == kMpa;
-        const bool crc = mpa && terminated.code == kCrc;
-        const bool own = mpa ? terminated.code == kMpaLocal : terminated.type == kLocalCatastrophic;
-        // The set-up has no requests: there the active side (End::a) is the requester, and who sent the Terminate complains of the other.
-        const End blamed = own ? terminated.from : other(terminated.from);
-        const Party of_set_up = blamed == End::a ? Party::requester : Party::responder;
-        emit({.party = crc   ? Party::fabric
-                       : mpa ? of_set_up
-                       : own ? Party::responder
-                             : Party::requester,
+        Blame blame = blame_of(place, terminated);
+        blame.proof.push_back(terminated.frame);
+        emit({.party = blame.party,
               .connection = place.connection.uid,
-              .packets = {terminated.frame},
+              .packets = blame.proof,
               .summary = fmt::format("{} terminated the connection with {} because of an error ({}).", place.from(terminated.from),
                                      place.to(terminated.from), terminate_text(terminated)),
-              .advice = own   ? fmt::format("Check the log of {}, which failed locally.", place.from(terminated.from))
-                        : crc ? fmt::format("Look for a device between the hosts that changes payload, and for memory errors on {}.",
-                                            place.from(other(terminated.from)))
-                        : mpa ? fmt::format("Compare what the MPA request and reply say of IRD, ORD, markers and ready-to-receive message "
-                                            "(`qpscope cm`): {} did not send what {} expects.",
-                                            place.from(other(terminated.from)), place.from(terminated.from))
-                            : fmt::format("Check what {} sent right before: memory keys, lengths and sequence numbers.",
-                                          place.from(other(terminated.from)))});
+              .advice = blame.advice});
     });
 }
 

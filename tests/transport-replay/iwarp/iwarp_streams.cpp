@@ -4,6 +4,7 @@
 #include <transport-replay/iwarp/fpdu_framer.hpp>
 #include <transport-replay/iwarp/tcp_stream.hpp>
 
+#include <algorithm>
 #include <random>
 
 using namespace qps::dissect;
@@ -247,4 +248,38 @@ TEST_CASE("an FPDU that nobody can have sent loses the alignment, and noise is n
     }
     for (const Fpdu& found : cut.found) CHECK(found.crc != CrcStatus::good);
     CHECK(cut.framer.unread_bytes() > 0);
+}
+
+TEST_CASE("a Terminate about the set-up names the end that broke it, and what to compare") {
+    using Catch::Matchers::Contains;
+    // Flag A and an empty READ; neither.
+    const Block wanted = {std::byte{0x80}, std::byte{4}, std::byte{0x40}, std::byte{4}}, plain = {std::byte{0}, std::byte{4}, std::byte{0}, std::byte{4}};
+    struct Said {
+        End from;
+        std::uint8_t layer, type, code;
+        const Block& reply;
+        Party party;
+        std::string_view advice;
+    };
+    const std::array said{Said{End::a, 2, 0, 7, plain, Party::responder, "lacks the flag A of its request"},
+                          Said{End::a, 2, 0, 7, wanted, Party::responder, "Compare IRD, ORD and ready-to-receive messages (RTR)"},
+                          Said{End::a, 2, 0, 6, wanted, Party::responder, "Compare IRD, ORD"},
+                          Said{End::b, 2, 0, 6, wanted, Party::requester, "Compare IRD, ORD"},
+                          Said{End::b, 2, 0, 2, wanted, Party::fabric, "changes payload"},
+                          Said{End::b, 2, 0, 5, wanted, Party::responder, "failed locally"},
+                          Said{End::b, 1, 1, 0, wanted, Party::requester, "memory keys"}};
+    for (const Said& each : said) {
+        IwarpDialogue dialogue({.revision = 2});
+        dialogue.connect(wanted, each.reply);
+        dialogue.post(End::a, ulpdu::write(0, 0, true, {}));
+        dialogue.post(each.from, ulpdu::terminate(each.layer, each.type, each.code));
+        const Followed followed = follow(dialogue.frames);
+        const auto found = std::ranges::find(followed.timeline.findings, "iwarp-terminated", &Finding::id);
+        REQUIRE(found != followed.timeline.findings.end());
+        const Finding& finding = *found;
+        INFO(finding.summary << " / " << finding.advice);
+        CHECK(finding.party == each.party);
+        CHECK_THAT(finding.advice, Contains(std::string(each.advice)));
+        CHECK(finding.packets.size() == (each.layer == 2 && each.code >= 6 ? 3 : 1));
+    }
 }

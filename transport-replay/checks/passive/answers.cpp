@@ -50,6 +50,7 @@ void ConversationWatch::take_answer(const Observation& packet, const PacketRecor
         return;
     }
     EndState& requester = state(other(record.from));
+    take_named_read(requester, packet, tallies);
     take_order(requester, packet, tallies);
     if (info(packet.opcode).verb == Verb::acknowledge) take_acknowledgment(requester, packet, tallies);
     take_count(requester, packet, tallies);
@@ -141,17 +142,34 @@ void ConversationWatch::take_order(EndState& requester, const Observation& packe
             continue;
         }
         if (packet.psn.before(read.first)) break;
-        if (response && read.passed) {
+        if (response && read.passed && !read.endless) {
             if (packet.time - read.passed->time > kReordering) tallies.fail(Passive::rsp_21, read.passed->frame, packet.frame);
             else tallies.doubt(Passive::rsp_21, read.passed->frame, packet.frame);
             read.passed.reset();
         }
     }
     const bool answered = (response && ends) || is_fatal(packet);
-    if (!answered) return;
-    const auto gone = std::erase_if(
-        requester.reads, [&](const EndState::OpenRead& read) { return !packet.psn.before(read.first) && !read.last.before(packet.psn); });
-    tallies.look(Passive::rsp_21, gone);
+    if (!answered && !response) return;
+    std::uint64_t known = 0;
+    std::erase_if(requester.reads, [&](const EndState::OpenRead& read) {
+        const bool is = (answered || read.endless) && !packet.psn.before(read.first) && !read.last.before(packet.psn);
+        known += is && !read.endless ? 1 : 0;
+        return is;
+    });
+    tallies.look(Passive::rsp_21, known);
+}
+
+// o9-30: a READ or ATOMIC is answered by its response alone, and no ACK has its PSN, of a duplicate before it neither. Whatever was lost,
+// such an ACK was sent. One that later answers passed, or that is asked for again, waits no more: its response was lost, perhaps.
+void ConversationWatch::take_named_read(const EndState& requester, const Observation& packet, HostTallies& tallies) {
+    if (requester.reads.empty() || info(packet.opcode).verb != Verb::acknowledge || !is_plain_ack(packet)) return;
+    bool any = false, named = false;
+    for (const EndState::OpenRead& read : requester.reads) {
+        any |= !read.passed;
+        named |= !read.passed && !packet.psn.before(read.first) && !read.last.before(packet.psn);
+    }
+    if (any) tallies.look(Passive::rsp_56);
+    if (named) tallies.fail(Passive::rsp_56, packet.frame);
 }
 
 // CNPs are for marks. A device that sends them with its NAKs slows a sender down that met no congestion.

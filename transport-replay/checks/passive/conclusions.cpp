@@ -45,6 +45,10 @@ void conclude_icrcs(const WatchedEnd& end, Tallies& tallies) {
     const std::uint64_t more = end.bad - std::min<std::uint64_t>(end.bad, end.bad_frames.size());
     if (end.computed_wrongly) tallies.fail_more(Passive::fmt_01, more);
     else tallies.doubt_more(Passive::fmt_01, more);
+    if (!end.pad_uncovered) return;
+    tallies.look(Passive::fmt_02, end.bad);
+    for (const FrameIndex frame : end.bad_frames) tallies.fail(Passive::fmt_02, frame);
+    tallies.fail_more(Passive::fmt_02, end.bad - end.bad_frames.size());
 }
 
 }  // namespace

@@ -88,6 +88,7 @@ struct EndState {
         dissect::Psn first;
         dissect::Psn last;
         std::optional<Moment> passed;
+        bool endless = false;  // how many PSNs it takes is not known: `last` is its first
     };
     std::vector<OpenRead> reads;  // in the order of their PSNs
     struct Sent {
@@ -124,6 +125,7 @@ private:
     void take_request(const Observation& packet, const PacketFacts& facts, const PacketRecord& record, bool& remember, HostTallies& tallies);
     void take_answer(const Observation& packet, const PacketRecord& record, HostTallies& tallies);
     void take_acknowledgment(EndState& requester, const Observation& packet, HostTallies& tallies);
+    void take_named_read(const EndState& requester, const Observation& packet, HostTallies& tallies);
     void take_credits(EndState& responder, const Observation& packet);
     void take_count(EndState& requester, const Observation& packet, HostTallies& tallies);
     void take_order(EndState& requester, const Observation& packet, HostTallies& tallies);
@@ -142,5 +144,6 @@ private:
 // Operation and residue of the length: of packets alike in these the ICRC is computed alike.
 inline constexpr std::size_t kPacketKinds = 128;
 [[nodiscard]] std::size_t kind_of(dissect::Opcode opcode, std::uint32_t payload_length);
+[[nodiscard]] constexpr bool is_padded_kind(std::size_t kind) { return kind % 4 != 0; }
 
 }  // namespace qps::transport::conformance

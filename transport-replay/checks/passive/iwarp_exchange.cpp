@@ -110,6 +110,7 @@ void IwarpExchange::take_fpdu(End from, const CutFpdu& fpdu, const EndTallies& t
             return lose(from);
         }
     }
+    judge_length(from, fpdu, tallies);
     if (fpdu.has_pad) tallies.judge(from, Passive::mpa_14, fpdu.pad_wrong, fpdu.last_frame);
     if (first && from == End::a) judge_ready(fpdu, tallies);
     const bool whole = way(End::a).whole && way(End::b).whole && has_all_of(other(from), sender);

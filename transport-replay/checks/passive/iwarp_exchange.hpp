@@ -36,6 +36,8 @@ public:
     void take_request(const FirstSegment& first, HostTallies& tallies) { take_set_up(End::a, first, {tallies, flow_}); }
     // Its set-up was not: FPDUs look like this.
     void join(const Framing& framing);
+    // The MSS that an end announced in its SYN; 0: not known.
+    void announce(End by, std::uint16_t mss) { way(by).mss = mss; }
     void observe(const Observation& observation, const TcpSegmentView& segment, HostTallies& tallies);
     // Nothing more comes.
     void finish(HostTallies& tallies);
@@ -69,6 +71,7 @@ private:
     };
     struct Way {
         SetUp set_up{};
+        std::uint16_t mss = 0;  // that it takes, from its SYN; 0: not known
         bool strange = false;  // it does not begin with a set-up frame
         TcpStream stream{};
         FpduCutter cutter{};
@@ -100,6 +103,7 @@ private:
     void read_on(End from, const EndTallies& tallies);
     void take_fpdu(End from, const CutFpdu& fpdu, const EndTallies& tallies);
     [[nodiscard]] bool is_trusted(End from, const CutFpdu& fpdu, const EndTallies& tallies);
+    void judge_length(End from, const CutFpdu& fpdu, const EndTallies& tallies);
     void judge_ready(const CutFpdu& fpdu, const EndTallies& tallies) const;
     void lose(End from);
     void take_end(End from, const EndTallies& tallies);

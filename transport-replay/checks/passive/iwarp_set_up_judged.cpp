@@ -96,13 +96,14 @@ void IwarpExchange::take_set_up(End from, const FirstSegment& first, const EndTa
     if (way(other(from)).set_up.seen) agree();
 }
 
-// RFC 6581 6, 9.1. A rejection promises no READs.
+// RFC 6581 6, 9.1, 9.2. A rejection promises no READs, and nothing else.
 void IwarpExchange::judge_enhanced(End from, const SetUp& set_up, bool room, const EndTallies& tallies) const {
     const SetUp& request = ways_[0].set_up;
     const bool unasked = from == End::b && request.seen && !request.enhanced;
     tallies.judge(from, Passive::mpa_06, !room || unasked, set_up.frame, unasked ? request.frame : FrameIndex{});
     if (from == End::a || !request.enhanced || !set_up.enhanced || set_up.rejected) return;
     const bool open = set_up.ord == IwarpSegments::kOpenDepth || request.ird == IwarpSegments::kOpenDepth;
+    if (request.peer_to_peer) tallies.judge(from, Passive::mpa_27, !set_up.peer_to_peer, set_up.frame, request.frame);
     tallies.judge(from, Passive::mpa_07, !open && set_up.ord > request.ird, set_up.frame, request.frame);
 }
 
@@ -163,6 +164,16 @@ void IwarpExchange::judge_rejected(const TcpSegmentView& segment, End from, Fram
     if (from == End::a && is_before(segment.ack, reply.end)) return;
     sender.went_on = true;
     tallies.fail(from, Passive::mpa_10, frame, reply.frame);
+}
+
+// RFC 5044 4.5: an FPDU fits into a segment, which its receiver's MSS bounds. Markers, and options of TCP, would leave less: that is not
+// held against it. However short segments are, an FPDU may have 128 bytes for DDP.
+void IwarpExchange::judge_length(End from, const CutFpdu& fpdu, const EndTallies& tallies) {
+    constexpr std::uint32_t kHeadAndCrc = 6, kWord = 4, kLeast = 128;
+    const std::uint16_t mss = way(other(from)).mss;
+    if (mss == 0) return;
+    const std::uint32_t length = (kHeadAndCrc + fpdu.length + kWord - 1) / kWord * kWord;
+    tallies.judge(from, Passive::mpa_28, length > mss && fpdu.length > kLeast, fpdu.last_frame);
 }
 
 // RFC 6581 5: the first FPDU of the initiator.

@@ -1,3 +1,4 @@
+#include <dissect/headers/internet.hpp>
 #include <transport-replay/checks/passive/iwarp_watch.hpp>
 
 #include <algorithm>
@@ -14,6 +15,22 @@ FlowKey turned_flow(const FlowKey& flow) { return {flow.destination, flow.source
 // The same for both ways.
 FlowKey key_of_both(const FlowKey& flow) {
     return std::tie(flow.source, flow.source_qp) < std::tie(flow.destination, flow.destination_qp) ? flow : turned_flow(flow);
+}
+
+// What a SYN announces that its sender takes in a segment (RFC 9293 3.7.1); 0: nothing.
+std::uint16_t announced_mss(Bytes segment) {
+    constexpr std::size_t kFixed = 20, kOptionLength = 4;
+    constexpr std::uint8_t kEnd = 0, kNothing = 1, kMss = 2;
+    const std::size_t header = read(segment, named(kTcpFields, "tcp.hdr_len"));
+    Bytes left = slice(slice(segment, 0, header), kFixed);
+    while (left.size() >= 2) {
+        const auto kind = read_be<std::uint8_t>(left, 0);
+        const std::size_t length = kind == kNothing ? 1 : read_be<std::uint8_t>(left, 1);
+        if (kind == kEnd || length == 0) return 0;
+        if (kind == kMss) return length == kOptionLength && left.size() >= length ? read_be<std::uint16_t>(left, 2) : std::uint16_t{0};
+        left = slice(left, length);
+    }
+    return 0;
 }
 
 }  // namespace
@@ -61,8 +78,12 @@ IwarpExchange* IwarpWatch::find(const Observation& packet, const TcpSegmentView&
     }
     if (opens) {
         if (candidates_.size() >= kMostCandidates) candidates_.clear();
-        candidates_.insert_or_assign(key, Candidate{.flow = packet.flow, .begins = segment.seq + 1});
+        candidates_.insert_or_assign(key, Candidate{.flow = packet.flow, .begins = segment.seq + 1, .mss = {announced_mss(packet.payload)}});
         return nullptr;
+    }
+    if (segment.syn) {
+        const auto asked = candidates_.find(key);
+        if (asked != candidates_.end() && packet.flow != asked->second.flow) asked->second.mss[1] = announced_mss(packet.payload);
     }
     if (segment.length == 0) return nullptr;
     if (IwarpExchange* begun = ask(packet, segment, key, tallies)) return begun;
@@ -90,6 +111,8 @@ IwarpExchange* IwarpWatch::ask(const Observation& packet, const TcpSegmentView& 
     // A key says who sent it, unless who opened the connection is known.
     const bool from_initiator = candidate ? packet.flow == candidate->flow : request;
     IwarpExchange* begun = begin(from_initiator ? packet.flow : turned_flow(packet.flow), key);
+    if (begun != nullptr && candidate)
+        for (const End end : {End::a, End::b}) begun->announce(end, candidate->mss[static_cast<std::size_t>(end)]);
     if (begun != nullptr && candidate && candidate->first && !from_initiator) begun->take_request(*candidate->first, tallies);
     return begun;
 }

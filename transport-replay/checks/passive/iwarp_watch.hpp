@@ -10,6 +10,7 @@
 #include <transport-replay/model/packet_record.hpp>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <unordered_map>
 
@@ -47,6 +48,7 @@ private:
     struct Candidate {
         FlowKey flow;  // from who asked for it
         std::uint32_t begins = 0;  // of its stream, behind the SYN
+        std::array<std::uint16_t, 2> mss{};  // of its SYN, and of that which answered; 0: not known
         std::optional<FirstSegment> first{};
     };
 

@@ -135,14 +135,14 @@ void end_message(EndState& state, const OpcodeRow& row, Psn psn, std::uint32_t s
     const bool ends = ends_message(row.place);
     if (!ends) return;
     ++state.messages;
-    if (span == 0) return;
-    const Psn last = psn + (span - 1);
-    state.endings[state.messages % kEndings] = {last, state.messages};
+    const bool endless = span == 0;  // a READ, while the path MTU is not known
+    const Psn last = endless ? psn : psn + (span - 1);
+    if (!endless) state.endings[state.messages % kEndings] = {last, state.messages};
     const bool waits = row.verb == Verb::read_request || is_atomic(row.verb);
     if (!waits) return;
     if (state.reads.capacity() == 0) state.reads.reserve(kOpenReads);
     if (state.reads.size() == kOpenReads) state.reads.erase(state.reads.begin());
-    state.reads.push_back({psn, last, {}});
+    state.reads.push_back({psn, last, {}, endless});
 }
 
 }  // namespace
@@ -181,7 +181,7 @@ void ConversationWatch::take_request(const Observation& packet, const PacketFact
         state.asked_again = true;
         compare_repeated(state, packet, facts, access, tallies);
         // What is asked for again may be answered again.
-        if (is_read)
+        if (is_read || is_atomic(row.verb))
             std::erase_if(state.reads,
                           [&](const EndState::OpenRead& read) { return !packet.psn.before(read.first) && !read.last.before(packet.psn); });
     } else {

@@ -18,6 +18,21 @@ bool is_computed_wrongly(const EndState& state) {
     return never_right > 1 && 2 * never_right >= wrong;
 }
 
+// Wrong in every packet with a pad, right in others.
+bool is_pad_uncovered(const EndState& state) {
+    std::uint32_t wrong = 0;
+    bool right_without = false;
+    for (std::size_t kind = 0; kind < kPacketKinds; ++kind) {
+        const bool right = (state.good_kinds[kind / 64] >> kind % 64 & 1) != 0;
+        const std::uint32_t bad = state.bad_kinds.empty() ? 0 : state.bad_kinds[kind];
+        const bool padded = is_padded_kind(kind);
+        if (padded ? right : bad != 0) return false;
+        right_without |= right;
+        wrong += bad;
+    }
+    return wrong > 1 && right_without;
+}
+
 WatchedEnd summary_of(const EndState& state) {
     return {.messages = state.messages,
             .ever_asked = state.ever_asked,
@@ -28,6 +43,7 @@ WatchedEnd summary_of(const EndState& state) {
             .bad = state.bad,
             .bad_frames = state.bad_frames,
             .computed_wrongly = is_computed_wrongly(state),
+            .pad_uncovered = is_pad_uncovered(state),
             .plain_acks = state.plain_acks,
             .unlimited = state.unlimited,
             .unlimited_frame = state.unlimited_frame,

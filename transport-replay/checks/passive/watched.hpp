@@ -30,6 +30,7 @@ struct WatchedEnd {
     std::uint32_t bad = 0;                     // packets with a wrong ICRC
     std::array<dissect::FrameIndex, 2> bad_frames{};
     bool computed_wrongly = false;  // as those of a sender that does not know how
+    bool pad_uncovered = false;     // as those of a sender that does not know that the pad is part of it
     std::uint64_t plain_acks = 0;
     std::uint64_t unlimited = 0;  // of them: with the code for unlimited credits
     dissect::FrameIndex unlimited_frame{};

@@ -183,6 +183,10 @@ struct Assert {
     Expression condition;
     std::string reason;
 };
+struct Trust {
+    Expression condition;
+    std::string reason;
+};
 struct Fail {
     std::string reason;
 };
@@ -225,7 +229,7 @@ struct AgentLine {
     Window window{};         // of completions, states and events
 };
 
-using Body = std::variant<Let, MakeQp, Release, Inject, Expect, Nothing, Allow, Either, Repeat, ForEach, GivenThat, If, Require, Assert, Fail, Wait,
+using Body = std::variant<Let, MakeQp, Release, Inject, Expect, Nothing, Allow, Either, Repeat, ForEach, GivenThat, If, Require, Assert, Trust, Fail, Wait,
                           Mark, Alive, AgentLine>;
 
 struct Statement {

@@ -283,6 +283,12 @@ Parsed take_assert(Parsing& at) {
     return at.add(Assert{std::move(read->expression), std::move(read->reason)});
 }
 
+Parsed take_trust(Parsing& at) {
+    auto read = condition(at);
+    if (!read) return std::unexpected(read.error());
+    return at.add(Trust{std::move(read->expression), std::move(read->reason)});
+}
+
 Parsed take_fail(Parsing& at) {
     const auto reason = token_in_place(at, 1, "the reason in quotes");
     if (!reason) return std::unexpected(reason.error());
@@ -338,6 +344,7 @@ constexpr std::array kRows{
     KeywordRow{"end", "of either, repeat, for, given, if", take_end},
     KeywordRow{"require", "else the script is not applicable", take_require},
     KeywordRow{"assert", "else the device fails", take_assert},
+    KeywordRow{"trust", "else nothing is said of the device: the script is inconclusive", take_trust},
     KeywordRow{"fail", "the device fails here", take_fail},
     KeywordRow{"wait", "so long nothing is done", take_wait},
     KeywordRow{"mark", "a variable gets the time of the line before", take_mark},

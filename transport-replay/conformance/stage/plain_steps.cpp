@@ -47,6 +47,25 @@ Step Run::play(const script::Require& line) {
     return Step::ended;
 }
 
+// What was measured says nothing of the device.
+Step Run::play(const script::Trust& line) {
+    const auto condition = number(line.condition);
+    if (!condition) return Step::ended;
+    if (*condition != 0) return Step::next;
+    end(Verdict::inconclusive, fmt::format("{} ({})", line.reason, values_in(line.condition)));
+    return Step::ended;
+}
+
+// What the variables of an expression are.
+std::string Run::values_in(const script::Expression& expression) const {
+    std::string values;
+    for (const script::Term& term : expression.terms)
+        if (term.operation == script::Operation::variable)
+            if (const auto value = variables_.number(term.name); value && values.find(fmt::format("${} is", term.name)) == std::string::npos)
+                values += fmt::format("{}${} is {}", values.empty() ? "" : ", ", term.name, *value);
+    return values.empty() ? "0" : values;
+}
+
 Step Run::play(const script::Assert& line) {
     const auto condition = number(line.condition);
     if (!condition) return Step::ended;
@@ -54,12 +73,7 @@ Step Run::play(const script::Assert& line) {
         ++outcome_.examined;
         return Step::next;
     }
-    std::string values;
-    for (const script::Term& term : line.condition.terms)
-        if (term.operation == script::Operation::variable)
-            if (const auto value = variables_.number(term.name))
-                values += fmt::format("{}${} is {}", values.empty() ? "" : ", ", term.name, *value);
-    fail_agent(line.condition.text, values.empty() ? "0" : values, line.reason);
+    fail_agent(line.condition.text, values_in(line.condition), line.reason);
     return Step::ended;
 }
 

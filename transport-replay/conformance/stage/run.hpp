@@ -149,6 +149,7 @@ private:
     Step play(const script::If& line);
     Step play(const script::Require& line);
     Step play(const script::Assert& line);
+    Step play(const script::Trust& line);
     Step play(const script::Fail& line);
     Step play(const script::Wait& line);
     Step play(const script::Mark& line);
@@ -205,6 +206,7 @@ private:
                      const std::optional<Bounds>& bounds);
     void fail_silent(std::string_view name, std::string_view expected, const Bounds& bounds);
     void fail_unexpected(ScriptQp& qp, const live::ClaimedFrame& came, dissect::Duration lasting);
+    [[nodiscard]] std::string values_in(const script::Expression& expression) const;
     void fail_agent(const std::string& expected, const std::string& came, std::string reason);
     [[nodiscard]] std::string before_it(std::string_view name, const live::ClaimedFrame* came = nullptr);
     void note_missing(std::string expected);

@@ -55,6 +55,9 @@ constexpr int strength(Verdict verdict) {
     return kStrengths[std::to_underlying(verdict)];
 }
 
+constexpr std::string_view kOfPorts = "FMT-16";
+constexpr std::string_view kSocketPorts = "the way to the device is a UDP socket (--via udp), whose ports are its own";
+
 std::string why_not_played(const CheckRow& check) {
     if (!check.exempt.empty()) return fmt::format("not checked: {}", check.exempt);
     if (check.id.starts_with("TRC")) return "of captures: qpscope check";
@@ -117,6 +120,8 @@ void Suite::notify(SuiteEventKind kind, std::string sentence) const {
 void Suite::begin(Endpoint& endpoint, Instant now) {
     began_ = now;
     knocks_ = 0;
+    socket_ = endpoint.device().limits().resolves_addresses;
+    if (Entry* ports = entry_of(std::string(kOfPorts)); ports != nullptr && socket_) ports->result.reason = kSocketPorts;
     knock(endpoint, now);
 }
 
@@ -271,7 +276,7 @@ void Suite::note_exchange(const Script& script, const ScriptOutcome& outcome) {
     const live::IpPort port = storage ? settings_.stage.port.value_or(live::IpPort{}) : live::IpPort{};
     for (const CheckResult& seen : check_exchange(outcome, settings_.stage.device, port)) {
         Entry* entry = entry_of(std::string(seen.check->id));
-        if (entry == nullptr || seen.verdict == Verdict::not_applicable) continue;
+        if (entry == nullptr || seen.verdict == Verdict::not_applicable || (socket_ && seen.check->id == kOfPorts)) continue;
         CheckResult& result = entry->result;
         const bool judged_by_script = played_[place(*result.check)];
         if (judged_by_script && seen.verdict != Verdict::fail) continue;

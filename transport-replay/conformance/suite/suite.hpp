@@ -107,6 +107,7 @@ private:
     dissect::Duration took_{};
     Phase phase_ = Phase::over;
     std::string silence_;
+    bool socket_ = false;  // packets come through a UDP socket, which has its own ports
     bool stopped_ = false;
     bool lost_ = false;
 };
