@@ -70,7 +70,7 @@ void append_hosts(std::string& out, const std::vector<CapturedHost>& hosts) {
     for (std::size_t i = 0; i < std::min(hosts.size(), kHostsShown); ++i) {
         const CapturedHost& host = hosts[i];
         std::string words = fmt::format("{}: {}, frames from {} on", printable(host.name), counted(host.packets, "packet"), grouped(host.frames_before + 1));
-        if (host.shared != 0) words += fmt::format("; {} told as another host has {}", counted(host.shared, "connection"), host.shared == 1 ? "it" : "them");
+        if (host.shared != 0) words += fmt::format("; {} described from another host's capture", counted(host.shared, "connection"));
         if (i != 0) words += host.clock_ahead ? fmt::format("; {}", clock_text(*host.clock_ahead, host.clock_within))
                                               : "; its clock cannot be compared with that of the first: times are its own";
         if (host.management_left_out != 0) words += fmt::format("; {} left out", counted(host.management_left_out, "management datagram"));
@@ -117,8 +117,8 @@ void append_quality(std::string& out, const CaptureQuality& quality) {
         .add(quality.drops.dropped_by_system, "dropped by the system");
     if (quality.backwards != 0)
         counts.add(quality.backwards,
-                   fmt::format("timestamps going backwards (by up to {}, frame {})", duration_text(quality.largest_step_back),
-                               std::to_underlying(quality.largest_step_frame)));
+                   fmt::format("{} backwards (by up to {}, frame {})", quality.backwards == 1 ? "timestamp goes" : "timestamps go",
+                               duration_text(quality.largest_step_back), std::to_underlying(quality.largest_step_frame)));
     const auto deaf = std::ranges::count_if(quality.one_way, &OneWay::reliable);
     counts.add_many(static_cast<std::uint64_t>(deaf), "pair of hosts captured in one direction only");
     append_row(out, "quality", counts.text());

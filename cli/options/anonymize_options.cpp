@@ -60,7 +60,7 @@ void add_anonymize_options(CLI::App& app, AnonymizeOptions& options) {
                else if (text == "keep") options.payload = PayloadMode::keep;
                else throw CLI::ValidationError(fmt::format("invalid --payload '{}': expected one of zero, cut, keep", text));
            },
-           "What becomes of payload: zero, cut or keep (default: zero); with keep, names inside of it are given away")
+           "Zero, cut or keep payload; keep may reveal names (default: zero)")
         ->type_name("WORD");
     app.add_option("--map", options.map, "Write key, originals and pseudonyms to FILE as JSON, which its owner alone can read")->type_name("FILE");
     app.add_option_function<std::string>(
@@ -70,7 +70,7 @@ void add_anonymize_options(CLI::App& app, AnonymizeOptions& options) {
                if (!shift) throw CLI::ValidationError(fmt::format("invalid --shift-time '{}': expected seconds, such as -86400", text));
                options.shift = *shift;
            },
-           "Add so many seconds to every time")
+           "Add SECONDS to all timestamps")
         ->type_name("SECONDS");
 }
 

@@ -20,7 +20,7 @@ constexpr int kMostJobs = 1024;
 
 constexpr std::array kSeverities{NamedValue{"note", std::optional{Severity::note}}, NamedValue{"warning", std::optional{Severity::warning}},
                                  NamedValue{"error", std::optional{Severity::error}}};
-constexpr std::array kIcrcPolicies{NamedValue{"ignore", IcrcPolicy::ignore}, NamedValue{"check", IcrcPolicy::check}};
+constexpr std::array kIcrcPolicies{NamedValue{"auto", IcrcPolicy::automatic}, NamedValue{"ignore", IcrcPolicy::ignore}, NamedValue{"check", IcrcPolicy::check}};
 constexpr std::array kEnds{NamedValue{"a", Whose::a}, NamedValue{"b", Whose::b}, NamedValue{"both", Whose::both}};
 constexpr std::array kWhens{NamedValue{"auto", ColorMode::automatic}, NamedValue{"always", ColorMode::always}, NamedValue{"never", ColorMode::never}};
 
@@ -91,7 +91,7 @@ void add_merged_words(CLI::App& app, Options& options) {
 void add_icrc(CLI::App& app, Options& options) {
     add_choice(
         app, "--icrc", options.icrc, kIcrcPolicies,
-        "Treat a wrong ICRC as corruption always (check) or never (ignore) (default: unless it is 0 or no ICRC of that sender is right)");
+        "Treat wrong ICRCs as corruption (check), not at all (ignore), or by what else the sender sent (auto) (default: auto)");
 }
 
 void add_connections(CLI::App& app, Options& options) {

@@ -114,7 +114,7 @@ inline constexpr std::array kFrameFields{
     row::computed("frame.cap_len", "Length captured", Format::decimal, derived::frame_captured).in("bytes"),
     row::computed("frame.interface_id", "Capture interface, from 0", Format::decimal, derived::frame_interface),
     row::computed("frame.comment", "Comment in the capture", Format::text, derived::frame_comment),
-    row::computed("rdma.frame.file_offset", "Where the record starts in the capture file", Format::decimal, derived::frame_offset)
+    row::computed("rdma.frame.file_offset", "File offset", Format::decimal, derived::frame_offset)
         .in("bytes"),
     row::computed("rdma.frame.fault", "First defect of the frame: a truncated header or a wrong length", Format::decimal,
                   derived::frame_fault)

@@ -73,7 +73,7 @@ EvidenceDialog::EvidenceDialog(Session& session, Selection& selection, Comments 
       m_slice(check(tr("&Packets as captured (pcapng)"), tr("The packets with their addresses, payload and comments"), true)),
       m_anonymized(check(tr("Packets under p&seudonyms (pcapng)"), tr("Addresses, keys and names are others, the same one for the same"), true)),
       m_payload(choice({tr("payload zeroed"), tr("payload cut off"), tr("payload kept")}, tr("Payload under pseudonyms"),
-                       tr("What becomes of payload; names inside of payload that is kept are given away"))),
+                       tr("Zero, cut or keep payload; keep may reveal names"))),
       m_map(check(tr("&Key and pseudonyms, for yourself (JSON)"), tr("Who is who. Not to be given away"), false)),
       m_folder(new QLineEdit(offeredFolder(session))),
       m_name(new QLineEdit(offeredName(session.title(), QStringLiteral("-evidence")))),

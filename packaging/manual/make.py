@@ -220,7 +220,7 @@ def findings_page(program, version):
     page.head("Findings")
     for row in rows(program, "findings", "--list"):
         clause = row.get("clause", "")
-        page.item(row["id"], f"{row['severity']}: {row['meaning']}." + (f" Rests on {clause}." if clause else ""))
+        page.item(row["id"], f"{row['severity']}: {row['meaning']}." + (" A heuristic." if clause == "heuristic" else f" Rests on {clause}." if clause else ""))
     page.see([("qpscope", 1), ("qpscope-fields", 7)])
     return page
 

@@ -334,7 +334,7 @@ TEST_CASE("a connection that the capture does not have is said so, and is wrong 
         INFO(words[0]);
         const Ending ending = qpscope(words + Words{sample("err_rnr")});
         CHECK(ending.code == kUsage);
-        CHECK_THAT(ending.err, Contains("no such connection 9: this capture has 1"));
+        CHECK_THAT(ending.err, Contains("no such connection 9: this capture has 1 connection\n"));
     }
     CHECK_THAT(qpscope({"follow", sample("err_rnr")}).err, Contains("invalid connection"));
     CHECK(qpscope({"messages", "-C", "1", sample("err_rnr")}).code == kDone);

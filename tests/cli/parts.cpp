@@ -187,7 +187,7 @@ TEST_CASE("captures of two hosts are told as one") {
     }
     const Ending report = qpscope({"merge", parts[0], parts[1]});
     CHECK(report.code == kDone);
-    CHECK_THAT(report.out, Contains("captures of 2 hosts") && Contains("1 connection told as another host has it"));
+    CHECK_THAT(report.out, Contains("captures of 2 hosts") && Contains("1 connection described from another"));
     CHECK_THAT(report.out, Contains("all lost between the tap of\n         sender and the tap of receiver") && Contains("sender:21"));
     CHECK(qpscope({"merge", "-f", "json", parts[0], parts[1]}).out == qpscope({"merge", "-f", "json", parts[1], parts[0]}).out);
     // Each connection is told once, and the clocks are compared: the receiver's is 1.234567 s ahead.

@@ -1,5 +1,5 @@
 // Every active check can fail: each script of the catalogue against endpoints that break its rule, each in ways that differ. What was
-// killed is a table of docs/conformance.md (QPSCOPE_REWRITE_GOLDEN=1 writes it).
+// killed is a table of docs/mutants.md (QPSCOPE_REWRITE_GOLDEN=1 writes it).
 #include <tests/conformance/active_mutants.hpp>
 #include <tests/conformance/mutant_table.hpp>
 #include <tests/support/catch.hpp>

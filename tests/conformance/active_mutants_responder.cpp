@@ -77,7 +77,7 @@ std::vector<ActiveMutant> responder_mutants() {
          inward(change(where("infiniband.reth.dmalen", 8192), "infiniband.reth.dmalen", exactly(1024)))},
         {"rsp-19", "the R_Key of a duplicate READ is not looked at", takes_the_first_for(3, 4)},
         {"rsp-19", "an address that wraps is the first's", takes_the_first_for(5, 6)},
-        {"rsp-22", "the value after the addition is told", outward(change(nth(1, is("RC_ATOMIC_ACKNOWLEDGE")), kOriginal, plus(5)))},
+        {"rsp-22", "the value after the addition is returned", outward(change(nth(1, is("RC_ATOMIC_ACKNOWLEDGE")), kOriginal, plus(5)))},
         {"rsp-22", "a compare that misses swaps", inward(change(nth(2, is("RC_COMPARE_SWAP")), "infiniband.atomiceth.cmpdt", exactly(77)))},
         {"rsp-22", "the MSN stays", outward(change(from(2, is("RC_ATOMIC_ACKNOWLEDGE")), kMsn, minus(1)))},
         {"rsp-23", "a duplicate ATOMIC is executed again", outward(change(from(2, is("RC_ATOMIC_ACKNOWLEDGE")), kOriginal, plus(5)))},

@@ -1,5 +1,5 @@
 // The probes of iWARP against our own responder: it passes all, twice the same; and each fails for at least two responders that neglect
-// its duty in different ways, and for no other's. What was killed is a table of docs/conformance.md.
+// its duty in different ways, and for no other's. What was killed is a table of docs/mutants.md.
 #include <tests/conformance/mutant_table.hpp>
 #include <tests/support/catch.hpp>
 #include <tests/support/iwarp_service.hpp>

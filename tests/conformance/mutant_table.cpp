@@ -17,7 +17,7 @@ void add_mutant(Killed& row, std::string_view what, bool killed) {
 }
 
 void check_manual(std::string_view head, const std::map<std::string, Killed>& killed) {
-    const auto manual = script_text(std::string(QPSCOPE_SOURCE_DIR) + "/docs/conformance.md");
+    const auto manual = script_text(std::string(QPSCOPE_SOURCE_DIR) + "/docs/mutants.md");
     REQUIRE(manual);
     const std::string whole_head = std::string(head) + "\n|---|---|---|\n";
     const std::size_t begin = manual->find(whole_head);
@@ -26,7 +26,7 @@ void check_manual(std::string_view head, const std::map<std::string, Killed>& ki
     for (const auto& check : transport::conformance::checks())
         if (const auto row = killed.find(std::string(check.id)); row != killed.end())
             text += fmt::format("| {} | {} of {} | {} |\n", check.id, row->second.killed, row->second.made, row->second.ways);
-    check_golden("../docs/conformance.md", text + manual->substr(std::min(manual->find("\n\n", begin), manual->size() - 1) + 1));
+    check_golden("../docs/mutants.md", text + manual->substr(std::min(manual->find("\n\n", begin), manual->size() - 1) + 1));
 }
 
 }  // namespace qps::tests

@@ -1,4 +1,4 @@
-// The tables of mutants in docs/conformance.md: for each check how many were made, how many it found, and what they break.
+// The tables of mutants in docs/mutants.md: for each check how many were made, how many it found, and what they break.
 #pragma once
 
 #include <map>

@@ -1,6 +1,6 @@
 // The scripts of NVMe over RDMA against a target of ours: it passes all, twice the same; each fails for at least two targets that neglect its
 // rule in different ways, and no other does; and the host breaks no rule but those that a script says. What was killed is a table of
-// docs/conformance.md.
+// docs/mutants.md.
 #include <tests/conformance/mutant_table.hpp>
 #include <tests/support/breaking.hpp>
 #include <tests/support/catch.hpp>

@@ -1,6 +1,6 @@
 // Every passive check can fail: for each at least two healthy captures, on which it passes or has nothing to look at, and mutations that
 // break its rule in ways that differ, on which it fails; and captures that nearly break it, on which it does not. What was killed is a
-// table of docs/conformance.md (QPSCOPE_REWRITE_GOLDEN=1 writes it).
+// table of docs/mutants.md (QPSCOPE_REWRITE_GOLDEN=1 writes it).
 #include <tests/conformance/mutant_table.hpp>
 #include <tests/conformance/passive_mutants.hpp>
 

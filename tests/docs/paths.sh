@@ -1,6 +1,6 @@
 #!/bin/bash
-# What the documents point at exists: links of Markdown, and paths and sources of this repository in backticks. README has 150
-# lines at most. The template of a pull request asks what CONTRIBUTING.md says that a review looks at.
+# What the documents point at exists: paths and sources of this repository in backticks, pages of the site (links: links.sh). Each page
+# has its place in the site. README has 150 lines at most. The template of a pull request asks what CONTRIBUTING.md says that a review looks at.
 # Prints FILE:LINE: TEXT of every offence; exit code 1 if there is one.
 #   SOURCE   the root of the checkout (default: the one with this file)
 set -uo pipefail
@@ -12,12 +12,6 @@ rooms='agent|bench|captures|cli|cmake|dissect|docs|examples|gui|packaging|tests|
 offences() {
     local page number text target
     for page in "${pages[@]}"; do
-        while IFS=: read -r number text; do
-            target=${text#](}
-            target=${target%)}
-            target=${target%%#*}
-            [[ -z $target || $target == http* || -e $(dirname "$page")/$target ]] || echo "$page:$number: no file for the link $target"
-        done < <(grep -noE '\]\([^)]*\)' "$page")
         # A path may be a pattern (walk_*.cpp), or a name without its ending (tests/lab/conform, gui/window/actions).
         while IFS=: read -r number text; do
             target=${text//\`/}
@@ -35,6 +29,13 @@ offences() {
     while IFS= read -r text; do
         grep -qxF -- "$text" .github/PULL_REQUEST_TEMPLATE.md || echo ".github/PULL_REQUEST_TEMPLATE.md:1: the review list of CONTRIBUTING.md has: $text"
     done < <(sed -n '/^## Review/,$s/^\([0-9]\. [^?]*[?.]\).*/\1/p' CONTRIBUTING.md)
+    # The pages of the site are those that there are.
+    while IFS=: read -r number text; do
+        [[ -f $text ]] || echo "packaging/site/mkdocs.yml:$number: there is no $text"
+    done < <(sed -n '/^nav:/,$ { /\.md$/ { =; s/.* //; p; } }' packaging/site/mkdocs.yml | paste -d : - -)
+    for page in README.md docs/*.md docs/guide/*.md; do
+        grep -q ": $page\$" packaging/site/mkdocs.yml || echo "packaging/site/mkdocs.yml:1: $page has no place in the navigation"
+    done
     awk 'END { if (NR > 150) print FILENAME ":" NR ": more than 150 lines" }' README.md
 }
 

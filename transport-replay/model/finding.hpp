@@ -16,7 +16,7 @@ enum class Party : std::uint8_t { requester, responder, fabric, congestion, capt
 inline constexpr std::array<std::string_view, 7> kPartyNames{"requester", "responder",   "fabric",   "congestion",
                                                              "capture",   "application", "undecided"};
 
-inline constexpr std::string_view kObserved = "observed";  // the clause of what rests on none
+inline constexpr std::string_view kObserved = "heuristic";  // the clause of what rests on none
 
 inline constexpr std::size_t kMaxEvidence = 16;  // frames listed; more prove no more
 

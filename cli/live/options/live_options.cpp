@@ -130,7 +130,7 @@ void add_live_settings(CLI::App& app, LiveOptions& options) {
     app.add_flag("--roce-v1", options.roce_v1, "Use RoCEv1 (Ethertype 0x8915) instead of RoCEv2");
     add_read(app, "--rate-control", "WORD", "React to congestion: dcqcn (to CNPs) or rtt (to round trips, as TIMELY does) (default: not)",
              [&options](const std::string& text) { options.rate_control = read_rate_control(text); });
-    add_read(app, "--pause", "WORD", "Obey PAUSE and PFC frames, or ignore them: obey or ignore (default: obey)",
+    add_read(app, "--pause", "WORD", "React to PAUSE and PFC: obey or ignore (default: obey)",
              [&options](const std::string& text) { options.obey_pauses = read_obeys(text); });
     if (app.get_option_no_throw("--link-speed") == nullptr)  // of a command that reads captures, it is theirs
         add_read(app, "--link-speed", "SPEED",
@@ -214,9 +214,9 @@ void add_target_options(CLI::App& app, LiveOptions& options) {
         });
     };
     add_code("--ack-timeout", options.ack_timeout, 1, 31,
-             "Wait so long for an answer before sending again: 4.096 us * 2^N (default: by CM, 19 with Linux: 2.15 s)");
+             "Use ACK timeout exponent N: 4.096 us * 2^N (default: by CM, 19 with Linux: 2.15 s)");
     add_code("--retry", options.retry, 0, 7, "Announce this retry count in the REQ (default: 7)");
-    add_code("--rnr-retry", options.rnr_retry, 0, 7, "Let the peer retry so often after an RNR NAK; 7: for ever (default: 7)");
+    add_code("--rnr-retry", options.rnr_retry, 0, 7, "Announce this RNR retry count to the peer; 7: infinite (default: 7)");
     add_code("--min-rnr-timer", options.min_rnr_timer, 0, 31, "Code of the time in our RNR NAKs (default: 12, 0.64 ms)");
     app.add_flag("!--no-verify", options.verify, "Do not verify received data; a source does not fill its messages");
 }

@@ -29,7 +29,7 @@ void add_send_options(CLI::App& app, SendOptions& options) {
     };
     app.add_option("packet", options.packets, "Packets to send, a line each (see below)")->type_name("LINE");
     add_many("--expect", options.expected, "Expect this packet back, as a line; repeatable, in order");
-    add("--within", "TIME", "Wait so long for each of them (default: 500ms); without --expect: show what comes back meanwhile (default: 200ms)",
+    add("--within", "TIME", "Wait TIME for each of them (default: 500ms); without --expect: show replies for TIME (default: 200ms)",
         [&options](const std::string& text) {
             const auto time = read_time(text);
             if (!time) refuse(time.error());
