@@ -17,7 +17,7 @@ if [[ ! $packets =~ ^[1-9][0-9]*$ ]]; then
     exit 2
 fi
 need_packages build window bench
-build_preset bench 6
+build_preset bench 6 all benches
 
 data=${TMPDIR:-/tmp}/qpscope-bench
 bin=$here/build/bench/bin

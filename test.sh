@@ -5,11 +5,12 @@
 #                       take minutes and have the label "release": ./test.sh --release
 #   ./test.sh --release what each release must pass besides: suites of the window and the command line once more in other surroundings, what
 #                       public headers cost, the libraries installed, found and linked
-#   ./test.sh --asan    the same by clang, warnings as errors, under the address and undefined-behaviour sanitizers; --asan=core without
-#                       the window and the commands: what reads captures and speaks on a wire, in half the time
+#   ./test.sh --asan    the same by clang, warnings as errors, under the address and undefined-behaviour sanitizers; --asan=core what meets
+#                       bytes of strangers: decoding, every sample, several threads, and the corpus of all fuzzers, in a third of the time
 #   ./test.sh --tsan    the analysis on several threads, by clang, under ThreadSanitizer
 #   ./test.sh --clang   the same by clang without sanitizers
-#   ./test.sh --tidy    clang-tidy over the files changed since the main branch; --tidy=all over all of them
+#   ./test.sh --tidy    clang-tidy over the files changed since the main branch; --tidy=all over all of them; with TIDY_SECONDS no unit is begun
+#                       later than that, and how many are left is said
 #   ./test.sh --fuzz    every fuzzer for a minute (FUZZ_SECONDS); --fuzz=10h (30m, 600s) all of them in turns for so long, --fuzz-fast=10h
 #                       the same without sanitizers, --afl=10h by AFL++; what crashes one is kept in tests/fuzz/crashes/ (docs/fuzzing.md)
 #   ./test.sh --interop the RDMA stack of Linux in the machines of tests/lab against itself and us; --interop=quick a case of
@@ -41,16 +42,15 @@ run_ctest() {  # PRESET [OPTIONS OF CTEST]
 same='^(rules|release|library|desktop|docs)$'
 # Beside the program that ./run.sh builds, so that the tests run what users run.
 part_all() { need_packages build window test && build_preset test 10 && run_ctest test -LE '^release$'; }
-part_release() { need_packages build window test && build_preset test 10 && run_ctest test -L '^release$'; }
+part_release() { need_packages build window test bench && build_preset test 10 all benches && run_ctest test -L '^release$'; }
 part_asan() {
-    local targets=() which=(-LE "$same")
+    local preset=asan targets=() which=(-LE "$same")
     if [[ $asan == core ]]; then
-        local rooms_of_core='dissect|transport-replay|conformance|devices|series|captures|sandbox|threads|fuzz'
-        targets=(test_dissect test_transport-replay test_conformance test_devices test_series test_captures test_sandbox test_threads test_mutators
-            fuzz_replay)
-        which=(-L "^($rooms_of_core)\$")
+        preset=asan-core
+        targets=(test_dissect test_captures test_sandbox test_threads test_mutators fuzz_replay)
+        which=(-L '^(dissect|captures|sandbox|threads|fuzz)$')
     fi
-    need_packages build window test asan && build_preset asan 12 "${targets[@]}" && run_ctest asan "${which[@]}"
+    need_packages build window test asan && build_preset "$preset" 12 "${targets[@]}" && run_ctest "$preset" "${which[@]}"
 }
 part_tsan() { need_packages build window test asan && build_preset tsan 6 test_threads && run_ctest tsan -L '^threads$'; }
 part_clang() { need_packages build window test clang && build_preset clang 15 && run_ctest clang -LE "$same"; }
@@ -88,11 +88,22 @@ part_tidy() {
     fi
     units=$(lint_units <<<"$files")
     echo "== clang-tidy over $(wc -l <<<"$files") files in $(wc -l <<<"$units") units" >&2
-    xargs -P "$(nproc)" -n 1 clang-tidy-$llvm -p build/tidy --quiet --warnings-as-errors='*' --checks=-bugprone-suspicious-include \
-        --header-filter='/(dissect|transport-replay|sandbox|cli)/|/gui/.*[.]cpp$' <<<"$units" 2>build/tidy/tidy.log || {
+    : >build/tidy/left
+    export llvm tidy_end=$(($(date +%s) + ${TIDY_SECONDS:-0}))
+    export -f lint_unit
+    xargs -P "$(nproc)" -n 1 bash -c 'lint_unit "$1"' _ <<<"$units" 2>build/tidy/tidy.log || {
         grep -v 'warnings generated' build/tidy/tidy.log | tail -n 20 >&2
         return 1
     }
+    [[ ! -s build/tidy/left ]] || echo "== clang-tidy: $TIDY_SECONDS s are over; $(wc -l <build/tidy/left) units are left to ./test.sh --tidy" >&2
+}
+lint_unit() {
+    if [[ -n ${TIDY_SECONDS:-} && $(date +%s) -gt $tidy_end ]]; then
+        echo "$1" >>build/tidy/left
+        return 0
+    fi
+    clang-tidy-$llvm -p build/tidy --quiet --warnings-as-errors='*' --checks=-bugprone-suspicious-include \
+        --header-filter='/(dissect|transport-replay|sandbox|cli)/|/gui/.*[.]cpp$' "$1"
 }
 
 # The lab is worth installing QEMU for only where it can be had.

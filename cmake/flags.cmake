@@ -60,8 +60,9 @@ endfunction()
 
 # What sanitizers would make crawl: the packet path, and who reads much JSON. All else compiles in less than half the time without
 # optimisation, and waits for these.
+option(QPSCOPE_OPTIMISE_SANITISED "Optimise what sanitizers would make crawl" ON)
 function(qpscope_optimise_sanitised)
-  if(QPSCOPE_SANITIZE)
+  if(QPSCOPE_SANITIZE AND QPSCOPE_OPTIMISE_SANITISED)
     foreach(target IN LISTS ARGN)
       target_compile_options(${target} PRIVATE -O1)
     endforeach()

@@ -2,6 +2,7 @@
 #include <dissect/filter/completion.hpp>
 #include <dissect/filter/filter.hpp>
 #include <tests/support/catch.hpp>
+#include <tests/support/sanitized.hpp>
 
 #include <array>
 #include <random>
@@ -111,7 +112,7 @@ TEST_CASE("Nothing is offered behind what is no filter, and a cursor may stand a
     std::mt19937 random(7);
     constexpr std::array<std::string_view, 16> kPieces{
         "ip", " ", "==", "infiniband.bth.opcode", "{", "}", "\"", "..", "\\", "(", ")", "not", "&&", "in", "RC", "\xff"};
-    for (int round = 0; round < 3000; ++round) {
+    for (std::uint64_t round = 0; round < qps::tests::share(3000); ++round) {
         std::string text;
         for (std::size_t i = 0; i < 1 + random() % 8; ++i) text += kPieces[random() % kPieces.size()];
         const std::size_t cursor = random() % (text.size() + 2);

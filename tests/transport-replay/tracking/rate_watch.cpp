@@ -2,6 +2,7 @@
 // like one is not.
 #include <tests/simulator/rate_models.hpp>
 #include <tests/support/catch.hpp>
+#include <tests/support/sanitized.hpp>
 #include <transport-replay/analysis/analysis.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/rates.hpp>
@@ -46,7 +47,7 @@ struct Told {
 
 Told told(RateModel model, RateFollows truth, std::uint64_t seeds, RateTap tap = RateTap::sender, std::uint32_t packets = 20'000) {
     Told sum;
-    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    for (std::uint64_t seed = 1; seed <= qps::tests::share(seeds); ++seed) {
         const RateVerdict verdict = verdict_of({.model = model, .seed = seed, .packets = packets, .tap = tap});
         INFO(kRateModelNames[static_cast<std::size_t>(model)] << ", seed " << seed << ": "
                                                               << kRateFollowsNames[static_cast<std::size_t>(verdict.follows)]);
@@ -90,7 +91,7 @@ TEST_CASE("five models of congestion control over 500 seeds: 95 % of the names a
         const Told sum = told(row.model, row.truth, 100);
         INFO(kRateModelNames[static_cast<std::size_t>(row.model)] << ": " << sum.right << " right, " << sum.wrong << " wrong, "
                                                                   << sum.undecided << " undecided");
-        CHECK(sum.right >= row.fewest);
+        CHECK(sum.right >= qps::tests::share(row.fewest));
         CHECK(sum.wrong * 20 <= sum.right + sum.wrong);
         right += sum.right;
         wrong += sum.wrong;
@@ -109,13 +110,13 @@ TEST_CASE("what only looks like congestion control has no name of one") {
 
 TEST_CASE("a tap at the receiver sees neither what a CNP does nor the queue: nothing of it is named") {
     for (const RateModel model : {RateModel::dcqcn, RateModel::timely, RateModel::swift, RateModel::fixed_rate})
-        CHECK(told(model, RateFollows::undecided, 25, RateTap::receiver).undecided == 25);
+        CHECK(told(model, RateFollows::undecided, 25, RateTap::receiver).undecided == qps::tests::share(25));
     CHECK(told(RateModel::quota, RateFollows::grants, 25, RateTap::receiver).wrong == 0);
 }
 
 TEST_CASE("a short capture, and one of one direction, is not enough") {
     for (const RateModel model : {RateModel::dcqcn, RateModel::timely, RateModel::swift, RateModel::quota, RateModel::fixed_rate}) {
-        CHECK(told(model, RateFollows::undecided, 25, RateTap::sender, 300).undecided == 25);
+        CHECK(told(model, RateFollows::undecided, 25, RateTap::sender, 300).undecided == qps::tests::share(25));
         for (std::uint64_t seed = 1; seed <= 10; ++seed)
             CHECK(verdict_of({.model = model, .seed = seed, .one_direction = true}).follows == RateFollows::undecided);
     }
