@@ -199,8 +199,7 @@ NearMisses recorded_format_near_misses() {
              return with(sends_with_pad(), [](RecordedCapture& c) {
                  for (const std::size_t place : matching(c, kRcPackets)) spoil_icrc(c.frames[place]);
              });
-         },
-         Verdict::not_applicable},
+         }},
         {"FMT-06", "Resv7 of a packet whose ICRC is wrong: nobody's word",
          [] {
              return with(rping(), [](RecordedCapture& c) {

@@ -31,9 +31,11 @@ void overtaken(RecordedCapture& capture, std::string_view response, std::string_
 void acknowledge_read(RecordedCapture& capture, std::string_view response, std::int64_t later) {
     const auto responses = matching(capture, response);
     REQUIRE_FALSE(responses.empty());
-    const RecordedFrame& answer = capture.frames[responses[responses.size() / 2]];
+    const std::size_t answered = responses[responses.size() / 2];
+    const RecordedFrame& answer = capture.frames[answered];
     for (const std::size_t place : matching(capture, kAcks)) {
         RecordedFrame ack = capture.frames[place];
+        if (place < answered) continue;
         const auto same = [&](std::string_view field) { return field_of(ack, field) == field_of(answer, field); };
         if (!same("infiniband.bth.destqp") || !same("ip.src") || !same("ipv6.src")) continue;
         set_field(ack, "infiniband.bth.psn", field_of(answer, "infiniband.bth.psn"));

@@ -113,7 +113,7 @@ constexpr std::array<CheckRow, kCheckCount> kChecks{{
     {"RSP-53", kResponder, A, "FLUSH and ATOMIC WRITE where advertised; ATOMIC WRITE not of 8 bytes", "an empty READ response ONLY; NAK invalid request", M, "oA19-2, oA19-5, oA19-28", kQ, {}, {}},
     {"RSP-54", kResponder, A, "ten thousand duplicates at once", "a bounded number of ACKs; the device survives", L, "robustness", kR, kDangerous, {}},
     {"RSP-55", kResponder, A, "requests refused for good that used up no receive", "an asynchronous event of the queue pair: access error, or invalid request", M, "9.9.3, 11.6.3; ibv_get_async_event", kS | kR, {}, {}},
-    {"RSP-56", kResponder, P, "ACKs while READs or ATOMICs are unanswered", "none has the PSN of one: its response alone answers it", H, "o9-30", kS | kQ, {}, {}},
+    {"RSP-56", kResponder, P, "READs and ATOMICs that wait for their response", "no ACK has the PSN of one: its response alone answers it", H, "o9-30", kS | kQ, {}, {}},
 
     {"REQ-01", kRequester, P, "PSNs of requests", "one more for each packet; a READ takes one for each of its responses", H, "9.7.1, 9.7.3", kS | kB, {}, {}},
     {"REQ-02", kRequester, P, "opcodes of requests", "FIRST, MIDDLEs, LAST of one operation, or ONLY", H, "9.7.4.1.1", kS | kB, {}, {}},

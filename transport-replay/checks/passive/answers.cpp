@@ -154,6 +154,7 @@ void ConversationWatch::take_order(EndState& requester, const Observation& packe
     std::erase_if(requester.reads, [&](const EndState::OpenRead& read) {
         const bool is = (answered || read.endless) && !packet.psn.before(read.first) && !read.last.before(packet.psn);
         known += is && !read.endless ? 1 : 0;
+        if (is && !read.named && response) tallies.look(Passive::rsp_56);
         return is;
     });
     tallies.look(Passive::rsp_21, known);
@@ -161,15 +162,14 @@ void ConversationWatch::take_order(EndState& requester, const Observation& packe
 
 // o9-30: a READ or ATOMIC is answered by its response alone, and no ACK has its PSN, of a duplicate before it neither. Whatever was lost,
 // such an ACK was sent. One that later answers passed, or that is asked for again, waits no more: its response was lost, perhaps.
-void ConversationWatch::take_named_read(const EndState& requester, const Observation& packet, HostTallies& tallies) {
+void ConversationWatch::take_named_read(EndState& requester, const Observation& packet, HostTallies& tallies) {
     if (requester.reads.empty() || info(packet.opcode).verb != Verb::acknowledge || !is_plain_ack(packet)) return;
-    bool any = false, named = false;
-    for (const EndState::OpenRead& read : requester.reads) {
-        any |= !read.passed;
-        named |= !read.passed && !packet.psn.before(read.first) && !read.last.before(packet.psn);
+    for (EndState::OpenRead& read : requester.reads) {
+        if (read.passed || read.named || packet.psn.before(read.first) || read.last.before(packet.psn)) continue;
+        read.named = true;
+        tallies.look(Passive::rsp_56);
+        tallies.fail(Passive::rsp_56, packet.frame);
     }
-    if (any) tallies.look(Passive::rsp_56);
-    if (named) tallies.fail(Passive::rsp_56, packet.frame);
 }
 
 // CNPs are for marks. A device that sends them with its NAKs slows a sender down that met no congestion.

@@ -88,6 +88,7 @@ struct EndState {
         dissect::Psn first;
         dissect::Psn last;
         std::optional<Moment> passed;
+        bool named = false;    // by an ACK, while it waited
         bool endless = false;  // how many PSNs it takes is not known: `last` is its first
     };
     std::vector<OpenRead> reads;  // in the order of their PSNs
@@ -125,7 +126,7 @@ private:
     void take_request(const Observation& packet, const PacketFacts& facts, const PacketRecord& record, bool& remember, HostTallies& tallies);
     void take_answer(const Observation& packet, const PacketRecord& record, HostTallies& tallies);
     void take_acknowledgment(EndState& requester, const Observation& packet, HostTallies& tallies);
-    void take_named_read(const EndState& requester, const Observation& packet, HostTallies& tallies);
+    void take_named_read(EndState& requester, const Observation& packet, HostTallies& tallies);
     void take_credits(EndState& responder, const Observation& packet);
     void take_count(EndState& requester, const Observation& packet, HostTallies& tallies);
     void take_order(EndState& requester, const Observation& packet, HostTallies& tallies);

@@ -43,7 +43,7 @@ inline constexpr std::array kPassiveRows{
     PassiveRow{"RSP-21", "READs and ATOMICs that were answered", "were overtaken by a later answer of the responder", "were overtaken by a later answer, perhaps on the network", kNeedsWhole},
     PassiveRow{"RSP-47", "acknowledgements on connections set up by CM", "grant unlimited credits, although their sender announced flow control and no shared receive queue", ""},
     PassiveRow{"RSP-50", "UC and UD packets", "are responses, or have one", ""},
-    PassiveRow{"RSP-56", "ACKs while READs or ATOMICs wait", "have the PSN of a READ or ATOMIC, which its response alone answers", ""},
+    PassiveRow{"RSP-56", "READs and ATOMICs", "were acknowledged with their PSN before they were answered", ""},
     PassiveRow{"REQ-01", "request packets", "have the PSN of another request", "skip PSNs, and whether these were sent is undecided"},
     PassiveRow{"REQ-02", "request packets", "do not follow from the packet before", ""},
     PassiveRow{"REQ-03", "WRITEs", "have a DMA length that is not their payload, or another address or R_Key when retransmitted", ""},

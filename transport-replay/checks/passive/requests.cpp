@@ -142,7 +142,7 @@ void end_message(EndState& state, const OpcodeRow& row, Psn psn, std::uint32_t s
     if (!waits) return;
     if (state.reads.capacity() == 0) state.reads.reserve(kOpenReads);
     if (state.reads.size() == kOpenReads) state.reads.erase(state.reads.begin());
-    state.reads.push_back({psn, last, {}, endless});
+    state.reads.push_back({psn, last, {}, false, endless});
 }
 
 }  // namespace
