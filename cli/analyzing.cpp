@@ -337,7 +337,8 @@ ExitCode report_unknown(const Options& options, const transport::Timeline& timel
         }
         code = worse(code, ExitCode::usage);
         if (!options.quiet)
-            say("qpscope: no such connection {}: this capture has {}\n", std::to_underlying(uid), counted(timeline.connections.size(), "connection"));
+            say("qpscope: no such connection {}: this capture has {}\n", std::to_underlying(uid),
+                counted(timeline.connections.size(), "connection"));
     };
     std::ranges::for_each(options.connections, look_up);
     if (options.followed) look_up(ConnectionId{*options.followed});

@@ -112,7 +112,7 @@ constexpr std::array kCommands{
             "  qpscope packets -f tsv -e frame.number -e infiniband.bth.psn trace.pcap > psn.tsv\n"
             "  qpscope packets -i eth0 --capture-filter 'udp port 4791'\n"
             "  qpscope packets -Y 'rdma.retransmission or rdma.psn_missing' trace.pcap\n"
-            "  qpscope packets -Y 'rdma.connection == 3' -w three.pcapng trace.pcap\n\n"
+            "  qpscope packets -Y 'rdma.icrc.status == bad' -w damaged.pcapng trace.pcap\n\n"
             "rdma.connection, rdma.retransmission and the like (`qpscope fields 'earlier packets'`) have what is known when the packet\n"
             "is read. They need a single thread, and make several files pieces of one capture.",
             {.captures = true, .columns = true, .written = true, .sandbox = true},

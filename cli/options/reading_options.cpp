@@ -20,7 +20,8 @@ constexpr int kMostJobs = 1024;
 
 constexpr std::array kSeverities{NamedValue{"note", std::optional{Severity::note}}, NamedValue{"warning", std::optional{Severity::warning}},
                                  NamedValue{"error", std::optional{Severity::error}}};
-constexpr std::array kIcrcPolicies{NamedValue{"auto", IcrcPolicy::automatic}, NamedValue{"ignore", IcrcPolicy::ignore}, NamedValue{"check", IcrcPolicy::check}};
+constexpr std::array kIcrcPolicies{NamedValue{"auto", IcrcPolicy::automatic}, NamedValue{"ignore", IcrcPolicy::ignore},
+                                   NamedValue{"check", IcrcPolicy::check}};
 constexpr std::array kEnds{NamedValue{"a", Whose::a}, NamedValue{"b", Whose::b}, NamedValue{"both", Whose::both}};
 constexpr std::array kWhens{NamedValue{"auto", ColorMode::automatic}, NamedValue{"always", ColorMode::always}, NamedValue{"never", ColorMode::never}};
 

@@ -298,6 +298,7 @@ TEST_CASE("wrong ICRCs are corruption unless they are to be ignored") {
     const Ending ignored = qpscope({"findings", "--icrc", "ignore", sample("corrupt_send")});
     CHECK_THAT(judged.out, Contains("corrupted on the way"));
     CHECK(checked.out == judged.out);
+    CHECK(qpscope({"findings", "--icrc", "auto", sample("corrupt_send")}).out == judged.out);
     CHECK_THAT(ignored.out, Contains("as --icrc ignore says") && !Contains("corrupted on the way"));
     const auto check = [](const char* policy) { return qpscope({"check", "--only", "FMT-01,REQ-02", "--all", "--icrc", policy, sample("corrupt_send")}).out; };
     CHECK_THAT(check("ignore"), Contains("a wrong ICRC that is not judged: as --icrc ignore says"));
@@ -305,7 +306,7 @@ TEST_CASE("wrong ICRCs are corruption unless they are to be ignored") {
     CHECK(check("check") == qpscope({"check", "--only", "FMT-01,REQ-02", "--all", sample("corrupt_send")}).out);
     const Ending wrong = qpscope({"findings", "--icrc", "maybe", sample("corrupt_send")});
     CHECK(wrong.code == kUsage);
-    CHECK_THAT(wrong.err, Contains("ignore, check"));
+    CHECK_THAT(wrong.err, Contains("auto, ignore, check"));
 }
 
 TEST_CASE("a capture that is longer than a duration can be is as long as can be said") {
