@@ -71,7 +71,7 @@ TEST_CASE("plain data has no operations, and nothing is said to be carried") {
         const Ending none = qpscope({"operations", sample(name)});
         CHECK(none.code == kDone);
         CHECK_THAT(none.err, Contains("no operations"));
-        CHECK(qpscope({"operations", "--list", "-f", "json", sample(name)}).out == "{\"schema\":1,\"operations\":[\n]}\n");
+        CHECK(qpscope({"operations", "--list", "-f", "json", sample(name)}).out == "{\"schema\":2,\"operations\":[\n]}\n");
         CHECK_THAT(qpscope({"analyze", sample(name)}).out, !Contains("upper-layer protocols"));
     }
 }

@@ -103,7 +103,7 @@ TEST_CASE("pingpong over UDP: a row for each size and mode, as CSV") {
     CHECK(measured.client.code == kDone);
     const auto lines = lines_of(measured.client.out);
     REQUIRE(lines.size() == 7);
-    CHECK_THAT(lines[0], StartsWith("size_bytes,place,row,round_trips,lost,min_ns,p50_ns,p50_low_ns,p50_high_ns,p90_ns,p99_ns,p99_9_ns,max_ns"));
+    CHECK_THAT(lines[0], StartsWith("size_bytes,place,mode,round_trips,lost,min_ns,p50_ns,p50_low_ns,p50_high_ns,p90_ns,p99_ns,p99_9_ns,max_ns"));
     for (std::size_t i = 1; i < lines.size(); ++i) CHECK_THAT(lines[i], StartsWith(fmt::format("{},", 8 << (i - 1) / 2)));
     for (std::size_t i = 1; i < lines.size(); ++i) CHECK_THAT(lines[i], Contains(",,,"));  // no p99 of 10
 }

@@ -87,7 +87,6 @@ TEST_CASE("filters and --finding take the old ids of findings, and say what they
         CHECK_THAT(extracted.err, Contains(line_of(row)));
         CHECK(extracted.code == (row.old_name == "capture-cut" ? kDone : kUsage));
     }
-    CHECK_THAT(qpscope({"packets", "-Y", "rdma.finding == \"capture-cut\"", sample("cut_128")}).out, Contains("RC"));
 }
 
 TEST_CASE("old options are taken, and help has the new ones alone") {
