@@ -166,6 +166,8 @@ void ConversationWatch::take_named_read(EndState& requester, const Observation& 
     if (requester.reads.empty() || info(packet.opcode).verb != Verb::acknowledge || !is_plain_ack(packet)) return;
     for (EndState::OpenRead& read : requester.reads) {
         if (read.passed || read.named || packet.psn.before(read.first) || read.last.before(packet.psn)) continue;
+        // How many PSNs it takes follows from the path MTU, of which an end may have another idea: what was sent behind it may be meant.
+        if (packet.psn != read.first && read.last + 1 != requester.sent_next) continue;
         read.named = true;
         tallies.look(Passive::rsp_56);
         tallies.fail(Passive::rsp_56, packet.frame);
