@@ -354,7 +354,7 @@ ExitCode say_unjudged(const Options& options, const transport::Timeline& timelin
 }
 
 ExitCode say_nothing_seen(const Options& options, const transport::Timeline& timeline) {
-    if (saw_anything(timeline)) return ExitCode::done;
+    if (saw_anything(timeline) || !options.filter.empty() || !options.connections.empty()) return ExitCode::done;  // or what was asked for
     if (!options.quiet) say("qpscope: {}\n", kNothingSeen);
     return ExitCode::unjudged;
 }

@@ -165,7 +165,11 @@ ExitCode run_merge(const Options& options) {
     shown.files.clear();
     for (const CapturePart& capture : joined->captures) shown.files.insert(shown.files.end(), capture.origin.inputs.begin(), capture.origin.inputs.end());
     if (options.part.as == MergedAs::check) return merge_checks(shown, *measures, std::move(*joined), code, output);
+    std::vector<std::string> incomplete;
+    for (const CapturePart& capture : joined->captures)
+        if (capture.origin.damaged) incomplete.push_back(fmt::format("{}: truncated or damaged: its readable part was analysed", fmt::join(capture.origin.inputs, ", ")));
     Analyzed analyzed{.timeline = conclude(std::move(*joined), *log, std::vector(options.unordered)), .code = code, .frames = 0, .any = true, .known = {}};
+    analyzed.timeline.incomplete = std::move(incomplete);
     show(shown, analyzed.timeline, output);
     return finish(options, analyzed, output);
 }

@@ -101,7 +101,7 @@ ExitCode run_show(const Options& options) {
     const auto ranges = frame_ranges(options);
     if (!compiled || !ranges) return ExitCode::usage;
     if (const auto missing = missing_file(options)) {
-        say("qpscope: {}: no such file\n", *missing);
+        say("qpscope: {}: No such file or directory\n", *missing);
         return ExitCode::unreadable;
     }
     const std::uint64_t last = last_wanted(*ranges);

@@ -249,7 +249,7 @@ std::optional<std::string> misuse(const ProgramRow& row, const ProgramRequest& r
 // Where a server listens for TCP, unless the user says it: at an address of the system that callers of the endpoint can reach. Nothing
 // where it has none. The agent does what its callers ask, so it stays at the loopback (empty).
 std::optional<std::string> tcp_of(const ProgramRow& row, const LiveOptions& options) {
-    if (!options.tcp.empty() || options.target) return options.tcp;
+    if (!options.tcp.empty() || options.target || options.rdma_cm) return options.tcp;
     if (options.via == Via::udp && options.addresses.size() == 1) return text(options.addresses.front().address);  // a socket's, so it is the system's
     if (!over_tcp(row, options.rdma_cm)) return options.tcp;
     const std::vector<SystemAddress> systems = system_addresses();

@@ -60,7 +60,7 @@ void add_anonymize_options(CLI::App& app, AnonymizeOptions& options) {
                else if (text == "keep") options.payload = PayloadMode::keep;
                else throw CLI::ValidationError(fmt::format("invalid --payload '{}': expected one of zero, cut, keep", text));
            },
-           "Zero, cut or keep payload; keep may reveal names (default: zero)")
+           "Write payload as: zero, cut or keep (default: zero); keep may reveal names")
         ->type_name("WORD");
     app.add_option("--map", options.map, "Write key, originals and pseudonyms to FILE as JSON, which its owner alone can read")->type_name("FILE");
     app.add_option_function<std::string>(

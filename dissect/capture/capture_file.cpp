@@ -93,23 +93,13 @@ std::string_view name(Compression compression) {
     return "unknown";
 }
 
-// Whether fractions of seconds are nanoseconds, by the records that a file begins with: a second has no more than 999,999 microseconds, so
-// one whose records nearly all have more holds nanoseconds, whatever its magic number says. Of nanoseconds, one in a thousand is below a
-// million; some recorders of microseconds forget to carry into the second.
-bool has_nanoseconds(const PcapHeader& header, Bytes records) {
-    constexpr std::uint32_t kMicroseconds = 1'000'000, kNanoseconds = 1'000'000'000;
-    constexpr std::size_t kMostAsked = 64, kNearlyAll = 9, kOf = 10;
-    std::size_t asked = 0, beyond = 0;
-    for (; asked < kMostAsked; ++asked) {
-        const auto length = pcap_record_length(header, records);
-        if (!length) break;
-        const bool little = header.order == ByteOrder::little;
-        const auto fraction = little ? read_le<std::uint32_t>(records, 4) : read_be<std::uint32_t>(records, 4);
-        if (fraction >= kNanoseconds) return false;  // neither
-        beyond += fraction >= kMicroseconds ? 1 : 0;
-        records = slice(records, *length);
-    }
-    return beyond != 0 && beyond * kOf >= asked * kNearlyAll;
+// Whether fractions of seconds are nanoseconds, by the first record, which every way of reading has at once: a second has no more than 999,999
+// microseconds, so who writes more holds nanoseconds, whatever the magic number says. Some recorders of microseconds forget to carry into
+// the second; that is less than another second. Of nanoseconds, one in 500 is below two million.
+bool has_nanoseconds(const PcapHeader& header, Bytes record) {
+    constexpr std::uint32_t kNoMicroseconds = 2'000'000, kNanoseconds = 1'000'000'000;
+    const auto fraction = header.order == ByteOrder::little ? read_le<std::uint32_t>(record, 4) : read_be<std::uint32_t>(record, 4);
+    return fraction >= kNoMicroseconds && fraction < kNanoseconds;
 }
 
 // A pcap file, with its one interface.

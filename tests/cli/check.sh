@@ -10,7 +10,7 @@ exits() {  # CODE COMMAND...
 exits 0 "$QPSCOPE" check "$capture"
 exits 1 "$QPSCOPE" check --fail-on low "$capture"
 grep -q '^FMT-09 ' out.txt
-grep -q '^98 checks: .* 3 failed, 1 inconclusive' out.txt
+grep -q '^99 checks: .* 3 failed, 1 inconclusive' out.txt
 exits 0 "$QPSCOPE" check --fail-on high "$capture"
 exits 0 "$QPSCOPE" check --fail-on never "$capture"
 exits 0 "$QPSCOPE" check --only FMT-08 "$capture"
@@ -53,7 +53,7 @@ exits 0 "$QPSCOPE" check -f json -o old.json "$capture"
 exits 0 "$QPSCOPE" check --profile rxe.profile --compare old.json "$capture"
 grep -q '^FMT-09  fail -> declared deviation' out.txt
 exits 1 "$QPSCOPE" check --fail-on low --compare old.json "$capture"
-grep -q 'no changes; 98 verdicts unchanged' out.txt
+grep -q 'no changes; 99 verdicts unchanged' out.txt
 exits 2 "$QPSCOPE" check --compare rxe.profile "$capture"
 grep -q 'not a JSON report' err.txt
 
@@ -67,10 +67,10 @@ if command -v python3 >/dev/null; then
     python3 - <<'PYTHON'
 import json, xml.dom.minidom
 report = json.load(open("old.json"))
-assert len(report["checks"]) == 98 and report["schema"] == 1
-assert sum(report["counts"].values()) == 98
+assert len(report["checks"]) == 99 and report["schema"] == 1
+assert sum(report["counts"].values()) == 99
 suite = xml.dom.minidom.parse("junit.xml")
-assert len(suite.getElementsByTagName("testcase")) == 98
+assert len(suite.getElementsByTagName("testcase")) == 99
 assert len(suite.getElementsByTagName("failure")) == 0  # as the exit code says
 below = [each.getAttribute("message") for each in suite.getElementsByTagName("skipped")]
 assert sum("below --fail-on" in each and "expected: " in each for each in below) == 3

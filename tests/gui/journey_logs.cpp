@@ -36,7 +36,7 @@ QString stamp(const QString& epoch, int later) {
 }  // namespace
 
 TEST_CASE("journey: from a line of a log to its connection and why", "[.journey]") {
-    Journey window({"err_rnr", "rping_v4"});
+    Journey window({"rping_v4", "err_rnr"});  // in the order of their first packets, as the command takes them
     const QString line = QStringLiteral(
         "node1:4711 [0] NCCL WARN NET/IB : Got completion from peer 10.77.0.12<4711> with status=13 opcode=0 vendor err 135");
     const auto told = window.command({QStringLiteral("connections"), QStringLiteral("--match"), line});

@@ -243,13 +243,13 @@ FindingDraft undecided_copies(const Connection& connection, End end) {
     const Way& way = connection.way(end);
     const std::string sender = host(connection.end(end));
     const bool sent_once = way.incidents->doubled.identified == way.incidents->duplicated;
+    const std::uint64_t once = without_copies(way);
     return {.party = Party::undecided,
             .connection = connection.uid,
             .packets = way.incidents->frames(Oddity::duplicated),
             .count = way.incidents->duplicated,
-            .summary = fmt::format("{} of {} from {} to {} ({}) are copies: whether {} is undecided.", grouped(way.incidents->duplicated),
-                                   counted(way.requests, "request packet"), sender, who(connection.end(other(end))),
-                                   share(way.incidents->duplicated, way.requests),
+            .summary = fmt::format("{} of {} from {} to {} ({}) arrived twice: whether {} is undecided.", grouped(way.incidents->duplicated),
+                                   counted(once, "request packet"), sender, who(connection.end(other(end))), share(way.incidents->duplicated, once),
                                    sent_once ? "the network doubled them or a second tap recorded them"
                                              : fmt::format("the network or the capture doubled them or {} retransmitted them", sender)),
             .advice = fmt::format("Compare with duplicate_request of {} (`rdma statistic`): it counts what arrived there twice, not what was recorded "
