@@ -354,7 +354,8 @@ ExitCode say_unjudged(const Options& options, const transport::Timeline& timelin
 }
 
 ExitCode say_nothing_seen(const Options& options, const transport::Timeline& timeline) {
-    if (saw_anything(timeline) || !options.filter.empty() || !options.connections.empty()) return ExitCode::done;  // or what was asked for
+    const bool chosen = !options.filter.empty() || !options.since.empty() || !options.until.empty() || !options.connections.empty();
+    if (saw_anything(timeline) || chosen) return ExitCode::done;
     if (!options.quiet) say("qpscope: {}\n", kNothingSeen);
     return ExitCode::unjudged;
 }

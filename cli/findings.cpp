@@ -140,9 +140,8 @@ ExitCode run_findings(const Options& options) {
         listening.meanwhile = [&](const transport::Timeline& so_far) { begin().print_new(so_far); };
     const Analyzed analyzed = analyze(options, *filter, output, listening);
     if (analyzed.any) begin().end(analyzed.timeline);
-    const bool seen = !analyzed.any || saw_anything(analyzed.timeline);
-    if (seen && analyzed.any && analyzed.timeline.findings.empty()) report_none(options, "findings");
-    const ExitCode code = seen ? ExitCode::done : say_nothing_seen(options, analyzed.timeline);
+    const ExitCode code = analyzed.any ? say_nothing_seen(options, analyzed.timeline) : ExitCode::done;
+    if (code == ExitCode::done && analyzed.any && analyzed.timeline.findings.empty()) report_none(options, "findings");
     return worse(code, finish(options, analyzed, output));
 }
 

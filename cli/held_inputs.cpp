@@ -99,7 +99,7 @@ std::expected<std::string, std::string> HeldInputs::contents(const std::string& 
     bool asked = !wanted;
     for (;;) {
         const ssize_t got = ::read(number, piece.data(), piece.size());
-        if (got < 0 && errno == EINTR) continue;
+        if (got < 0 && errno == EINTR && !interrupted()) continue;
         if (got < 0) return failed(errno);
         if (got == 0) return bytes;
         bytes.append(piece.data(), static_cast<std::size_t>(got));

@@ -15,8 +15,8 @@ state_of() {  # ARGUMENT...: the seccomp mode of qpscope while it waits for its 
     done
     echo "$state"
     kill $pid
-    wait $pid || true
     exec 7>&-
+    wait $pid || true
     rm pipe
 }
 if grep -q 'reading without a sandbox' < <("$QPSCOPE" info "$SOURCE/captures/atomic_cas/capture.pcap" 2>&1); then
