@@ -59,7 +59,7 @@ MessagePayload StreamPayloads::take(End requester, const Message& message) {
 }
 
 void FollowedStream::observe(const Observation& observation, bool followed) {
-    if (!streams_) streams_.emplace();
+    if (!streams_) streams_ = std::make_unique<Streams>();
     followed_ = followed;
     PacketRecord record;
     streams_->iwarp.observe(observation, {streams_->tracker, streams_->ulp, nobody_, &keep_}, record);

@@ -11,7 +11,7 @@
 #include <transport-replay/ulp/ulp_tracker.hpp>
 
 #include <map>
-#include <optional>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -66,7 +66,7 @@ private:
         UlpTracker ulp{UlpHints{}};
         IwarpTracker iwarp;
     };
-    std::optional<Streams> streams_;
+    std::unique_ptr<Streams> streams_;
     StreamPayloads payloads_;
     bool followed_ = false;
     OperationSink nobody_;

@@ -169,10 +169,10 @@ void IwarpExchange::judge_rejected(const TcpSegmentView& segment, End from, Fram
 // RFC 5044 4.5: an FPDU fits into a segment, which its receiver's MSS bounds. Markers, and options of TCP, would leave less: that is not
 // held against it. However short segments are, an FPDU may have 128 bytes for DDP.
 void IwarpExchange::judge_length(End from, const CutFpdu& fpdu, const EndTallies& tallies) {
-    constexpr std::uint32_t kHeadAndCrc = 6, kWord = 4, kLeast = 128;
+    constexpr std::uint32_t kHeadAndCrc = 6, kAligned = 4, kLeast = 128;
     const std::uint16_t mss = way(other(from)).mss;
     if (mss == 0) return;
-    const std::uint32_t length = (kHeadAndCrc + fpdu.length + kWord - 1) / kWord * kWord;
+    const std::uint32_t length = (kHeadAndCrc + fpdu.length + kAligned - 1) / kAligned * kAligned;
     tallies.judge(from, Passive::mpa_28, length > mss && fpdu.length > kLeast, fpdu.last_frame);
 }
 
