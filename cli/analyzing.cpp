@@ -136,7 +136,7 @@ bool prints_on_the_way(const Listening& listening) {
 
 constexpr std::size_t kMostOfLog = std::size_t{64} << 20;  // bytes: of a thousand ranks
 
-// What packets say was lost before them. Where interfaces count too, it is the same frames; what they do not count is the system's.
+// Packets may tell how many were lost right before them. The counters of interfaces have the same drops; those above them are the system's.
 Drops with_told_drops(Drops drops, const std::vector<std::uint64_t>& told) {
     const std::uint64_t between = std::accumulate(told.begin(), told.end(), std::uint64_t{});
     const std::uint64_t counted = drops.dropped + drops.dropped_by_system;
@@ -363,7 +363,7 @@ ExitCode say_nothing_seen(const Options& options, const transport::Timeline& tim
 ExitCode finish(const Options& options, const Analyzed& analyzed, Output& output) {
     ExitCode code = output.closed() ? ExitCode::done : analyzed.code;
     if (analyzed.any && code == ExitCode::done) code = report_unknown(options, analyzed.timeline);
-    // A damaged file of which not even the first packet could be read has told nothing.
+    // Of a damaged file without a single readable packet there is no result.
     const bool result = analyzed.any && code != ExitCode::usage && !(code == ExitCode::damaged && analyzed.frames == 0);
     if (analyzed.any) code = worse(code, say_unjudged(options, analyzed.timeline));
     const auto bad = [&](const Finding& finding) { return options.fail_on && finding.severity >= *options.fail_on; };

@@ -60,7 +60,7 @@ std::expected<std::optional<Pseudonyms::Key>, std::string> chosen_key(const Anon
         text.resize(kMostOfKeyFile);
         file.read(text.data(), static_cast<std::streamsize>(text.size()));
         text.resize(static_cast<std::size_t>(file.gcount()));
-    } else if (const char* const set = std::getenv(kKeyVariable.data()); set != nullptr && *set != '\0') {
+    } else if (const char* const set = std::getenv(kKeyVariable); set != nullptr && *set != '\0') {
         from = kKeyVariable;
         text = set;
     } else {

@@ -18,7 +18,7 @@ namespace qps::cli {
 [[nodiscard]] ExitCode run_fabric(const Options& options);
 [[nodiscard]] ExitCode run_timeline(const Options& options);
 [[nodiscard]] ExitCode run_follow(const Options& asked);
-[[nodiscard]] ExitCode run_info(const Options& options);
+[[nodiscard]] ExitCode run_info(const Options& asked);
 [[nodiscard]] ExitCode run_packets(const Options& options);
 [[nodiscard]] ExitCode run_show(const Options& options);
 [[nodiscard]] ExitCode run_report(const Options& asked);

@@ -126,7 +126,7 @@ void show_all(const Options& options, const transport::Timeline& timeline, const
     if (timeline.connections.empty()) report_none(options, "connections");
 }
 
-// What connections of two hosts have together, each direction by itself.
+// Adds up the connections of two hosts, each direction by itself.
 struct HostRow {
     const series::HostMatrix& matrix;
     const series::HostPair& pair;

@@ -70,7 +70,7 @@ FieldRow row_of(const NameEntry& entry) {
             fmt::format("{}", fmt::join(values, " "))};
 }
 
-// What people call a thing, and how its fields are called.
+// A word that people use for a thing, beside a part of the names of its fields.
 struct Synonym {
     std::string_view said;
     std::string_view field;

@@ -18,7 +18,7 @@ namespace qps::cli {
 
 namespace {
 
-// Of a descriptor that others read too: nothing moves its position.
+// Others read the descriptor too, so its position stays as it is.
 std::string digest_of(int descriptor) {
     constexpr std::size_t kPiece = 1U << 20U;
     struct stat status{};

@@ -135,7 +135,7 @@ const std::vector<std::string>& HeldInputs::in_order(const Options& options) {
         const auto begin = begin_of(name);
         const auto offset = std::ranges::find(options.offsets, name, &std::pair<std::string, dissect::Duration>::first);
         const dissect::Duration moved = offset == options.offsets.end() ? dissect::Duration{} : offset->second;
-        // What has no time stays behind the one before it.
+        // A file whose times are unknown stays behind the one before it.
         begun.push_back({begin ? dissect::moved(*begin, moved) : begun.empty() ? dissect::Instant{INT64_MIN} : begun.back().begin, name});
     }
     if (std::ranges::is_sorted(begun, {}, &Begun::begin)) return ordered_;

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <iterator>
 #include <numeric>
 #include <optional>
@@ -73,7 +74,7 @@ double mean_per_second(const Census& census, std::uint64_t count) {
 
 constexpr std::uint64_t kBitsPerByte = 8;
 constexpr std::uint64_t kHashedUnasked = std::uint64_t{64} << 20U;  // bytes; a tenth of a second. Larger files are counted faster than hashed
-std::uint64_t rounded(double number) { return static_cast<std::uint64_t>(number + 0.5); }
+std::uint64_t rounded(double number) { return static_cast<std::uint64_t>(std::llround(number)); }
 
 void add_interfaces(Document& document, const Input& input) {
     document.open_list("interfaces");
@@ -171,7 +172,7 @@ void append_times(std::string& out, const Census& census) {
                                             packets < 10 ? fmt::format("{:.1f}", packets) : grouped(rounded(packets))));
 }
 
-// What recorded, if the file has more of it than the format has: a name, a limit of length, several of them.
+// The interfaces are worth a table if the file names them, bounds their packets, or has several.
 void append_interfaces(std::string& out, const Input& input) {
     if (input.file() == nullptr) return;
     std::string_view label = interfaces_of(input).size() == 1 ? "interface" : "interfaces";

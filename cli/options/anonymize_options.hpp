@@ -22,7 +22,7 @@ struct AnonymizeOptions {
     dissect::Duration shift{};  // added to every time
 };
 
-inline constexpr std::string_view kKeyVariable = "QPSCOPE_ANONYMIZE_KEY";
+inline constexpr const char* kKeyVariable = "QPSCOPE_ANONYMIZE_KEY";
 
 // "64 hexadecimal digits"; nothing where it is none.
 [[nodiscard]] std::optional<transport::Pseudonyms::Key> read_anonymize_key(std::string_view text);

@@ -16,7 +16,7 @@ Wide load(const void* at, std::size_t size) {
     const auto take = [&]<class T>(T value) {
         if (size != sizeof(T)) return;
         std::memcpy(&value, at, sizeof value);
-        wide = value;
+        wide = Wide{value};
     };
     (take(Narrow{}), ..., take(Wide{}));
     return wide;
