@@ -3,19 +3,20 @@
 // LLDP to the nearest bridge never leaves its link, so two stations heard on one interface are its ends, if one of them is a bridge and no
 // third one is heard. A willing end takes the configuration of the other end, and announces it from then on (IEEE 802.1Q 38.4.2): it
 // has time for that. CEE announces what is wished for, not what is in force: only where nobody is willing, a difference stays one.
-#include <transport-replay/findings/draw.hpp>
+#include <transport-replay/findings/families.hpp>
 #include <transport-replay/model/link_priorities.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/words.hpp>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <functional>
 #include <utility>
 
 #include <fmt/format.h>
 
-namespace qps::transport::draw {
+namespace qps::transport::families {
 
 namespace {
 
@@ -134,14 +135,12 @@ void emit_shares(const LinkEnds& ends, const BridgingEnd& said, const PrioritySh
                  const std::string& lasts, const Emit& emit) {
     const SharesDiffer differ = compare(theirs, *end.announced.shares);
     emit({.party = Party::fabric,
-          .packets = evidence_of(ends),
-          .summary = fmt::format("For priority {} {} {} {}, and its link partner {} announces {}, {}; {} differ{}; {}.", differ.priority, end_text(said),
+          .old_packets = evidence_of(ends),
+          .old_summary = fmt::format("For priority {} {} {} {}, and its link partner {} announces {}, {}; {} differ{}; {}.", differ.priority, end_text(said),
                                  verb, share_text(theirs.of[differ.priority]), end_text(end), share_text(end.announced.shares->of[differ.priority]),
                                  on_interface(ends), counted(differ.count, "priority"), differ.count == 1 ? "s" : "", lasts),
-          .advice = "Compare ETS of both (`mlnx_qos -i DEV` or `dcb ets show dev DEV`, the QoS policy of the port), or let the NIC be willing."});
+          .old_advice = "Compare ETS of both (`mlnx_qos -i DEV` or `dcb ets show dev DEV`, the QoS policy of the port), or let the NIC be willing."});
 }
-
-}  // namespace
 
 void pfc_differs(const Timeline& timeline, const Emit& emit) {
     each_link(timeline, [&](const LinkEnds& ends) {
@@ -150,10 +149,10 @@ void pfc_differs(const Timeline& timeline, const Emit& emit) {
         const auto lasts = lasting(ends, taker_of(ends, bridge.pfc_willing, station.pfc_willing));
         if (!lasts) return;
         emit({.party = Party::fabric,
-              .packets = evidence_of(ends),
-              .summary = fmt::format("{} announces PFC for {}, and its link partner {} for {}, {}; {}.", end_text(ends.bridge),
+              .old_packets = evidence_of(ends),
+              .old_summary = fmt::format("{} announces PFC for {}, and its link partner {} for {}, {}; {}.", end_text(ends.bridge),
                                      priorities_text(*bridge.pfc), end_text(ends.station), priorities_text(*station.pfc), on_interface(ends), *lasts),
-              .advice = "Enable PFC for the same priorities at both (`mlnx_qos -i DEV --pfc` or `dcb pfc set dev DEV`, the PFC profile of the port): "
+              .old_advice = "Enable PFC for the same priorities at both (`mlnx_qos -i DEV --pfc` or `dcb pfc set dev DEV`, the PFC profile of the port): "
                         "where one lacks it, that priority loses packets."});
     });
 }
@@ -183,16 +182,14 @@ void application_priority_differs(const Timeline& timeline, const Emit& emit) {
         const std::string lasts = willing ? fmt::format("the latter repeated it {} within {}", times(ends.station.repeated), duration_text(since))
                                           : std::string("neither is willing to take the other's");
         emit({.party = Party::fabric,
-              .packets = evidence_of(ends),
-              .summary = fmt::format("{} announces {} for RoCEv2 (UDP port 4791), and its link partner {} {}, {}; {}.", end_text(ends.bridge),
+              .old_packets = evidence_of(ends),
+              .old_summary = fmt::format("{} announces {} for RoCEv2 (UDP port 4791), and its link partner {} {}, {}; {}.", end_text(ends.bridge),
                                      priorities_text(bridge.roce), end_text(ends.station), priorities_text(station.roce), on_interface(ends), lasts),
-              .advice = "Map RoCEv2 to one priority at both (`dcb app show dev DEV`, the QoS map of the port), and give it PFC if it is to be lossless."});
+              .old_advice = "Map RoCEv2 to one priority at both (`dcb app show dev DEV`, the QoS map of the port), and give it PFC if it is to be lossless."});
     });
 }
 
 // Packets of an end that the tracker counted under what was announced when they passed, as one sentence tells them.
-namespace {
-
 struct OutsideRows {
     const OutsidePfc* most = nullptr;
     std::uint64_t all = 0;
@@ -222,13 +219,13 @@ void emit_outside(const BridgingLink& link, const BridgingEnd& end, const std::s
     const bool older = std::ranges::any_of(end.outside, [&](const OutsidePfc& one) { return one.first < end.since && still_outside(end.announced, one); });
     rows.packets.insert(rows.packets.begin(), {end.first, end.since});
     emit({.party = Party::application,
-          .packets = std::move(rows.packets),
+          .old_packets = std::move(rows.packets),
           .count = rows.all,
-          .summary = fmt::format("{} announces PFC for {} on interface {}, but {} to {} there {} of priority {} ({}){}{}.", end_text(end),
+          .old_summary = fmt::format("{} announces PFC for {} on interface {}, but {} to {} there {} of priority {} ({}){}{}.", end_text(end),
                                  priorities_text(end.announced.pfc.value_or(0)), std::to_underlying(link.interface),
                                  counted(rows.most->packets, "RoCE packet"), to, rows.most->packets == 1 ? "is" : "are", rows.most->priority, rows.how(true),
                                  rows.rest(), older ? "; some passed before it changed what it announces, and had no PFC then either" : ""),
-          .advice = "Let the senders use a lossless priority (traffic class or ToS of the queue pairs, `cma_roce_tos`, the egress map of the VLAN), or "
+          .old_advice = "Let the senders use a lossless priority (traffic class or ToS of the queue pairs, `cma_roce_tos`, the egress map of the VLAN), or "
                     "give theirs PFC at both ends."});
 }
 
@@ -237,16 +234,14 @@ void emit_once_outside(const BridgingLink& link, const BridgingEnd& end, const s
     const std::string last = end.announced.whole ? fmt::format("; its last announcement has PFC for {}", priorities_text(end.announced.pfc.value_or(0))) : "";
     rows.packets.insert(rows.packets.begin(), {end.first, end.since});
     emit({.party = Party::application,
-          .packets = std::move(rows.packets),
+          .old_packets = std::move(rows.packets),
           .count = rows.all,
-          .summary = fmt::format("{} to {} on interface {} {} of priority {} ({}){}, for which {} announced no PFC then{}.",
+          .old_summary = fmt::format("{} to {} on interface {} {} of priority {} ({}){}, for which {} announced no PFC then{}.",
                                  counted(rows.most->packets, "RoCE packet"), to, std::to_underlying(link.interface), rows.most->packets == 1 ? "was" : "were",
                                  rows.most->priority, rows.how(false), rows.rest(), end_text(end), last),
-          .advice = "Look who changed PFC or the map of DSCPs, and whether losses on this link ended with it.",
+          .old_advice = "Look who changed PFC or the map of DSCPs, and whether losses on this link ended with it.",
           .severity = Severity::note});
 }
-
-}  // namespace
 
 void roce_outside_pfc(const Timeline& timeline, const Emit& emit) {
     for (const BridgingLink& link : timeline.bridging.links) {
@@ -277,13 +272,46 @@ void lldp_stopped(const Timeline& timeline, const Emit& emit) {
             const std::string how = told ? std::string("that it stops (time to live 0)")
                                          : fmt::format("its configuration for {} at a time", duration_text(end.lifetime));
             emit({.party = Party::fabric,
-                  .packets = {end.first, end.since, end.last, link.last},
-                  .summary = fmt::format("{} announced on interface {} {}, and nothing more in the {} that the capture goes on there.", end_text(end),
+                  .old_packets = {end.first, end.since, end.last, link.last},
+                  .old_summary = fmt::format("{} announced on interface {} {}, and nothing more in the {} that the capture goes on there.", end_text(end),
                                          std::to_underlying(link.interface), how, duration_text(since)),
-                  .advice = "Look whether its LLDP agent still runs (`systemctl status lldpad`, `mlnx_qos -i DEV`, LLDP of the port): a NIC that took "
+                  .old_advice = "Look whether its LLDP agent still runs (`systemctl status lldpad`, `mlnx_qos -i DEV`, LLDP of the port): a NIC that took "
                             "PFC and ETS of the switch falls back to its own."});
         }
     }
 }
 
-}  // namespace qps::transport::draw
+}  // namespace
+
+Family bridging_family() {
+    static constexpr std::array kRows{
+        FindingRow{.id = "pfc-differs",
+                   .severity = Severity::warning,
+                   .clause = "IEEE 802.1Q 38.4.2, D.2.11",
+                   .meaning = "Switch and NIC of a link announce different lossless priorities (PFC)",
+                   .draw = pfc_differs},
+        FindingRow{.id = "ets-differs",
+                   .severity = Severity::note,
+                   .clause = "IEEE 802.1Q 38.4.1, D.2.9",
+                   .meaning = "Switch and NIC of a link share out the bandwidth differently (ETS)",
+                   .draw = ets_differs},
+        FindingRow{.id = "application-priority-differs",
+                   .severity = Severity::warning,
+                   .clause = "IEEE 802.1Q 38.4.3, D.2.12",
+                   .meaning = "Switch and NIC of a link announce different priorities for RoCEv2",
+                   .draw = application_priority_differs},
+        FindingRow{.id = "roce-outside-pfc",
+                   .severity = Severity::warning,
+                   .clause = "IEEE 802.1Q 36, D.2.11",
+                   .meaning = "RoCE packets have a priority that the link does not make lossless",
+                   .draw = roce_outside_pfc},
+        FindingRow{.id = "lldp-stopped",
+                   .severity = Severity::note,
+                   .clause = "IEEE 802.1AB 9.1.2",
+                   .meaning = "An end of a link stopped announcing its configuration",
+                   .draw = lldp_stopped},
+    };
+    return {kRows, {}};
+}
+
+}  // namespace qps::transport::families

@@ -1,6 +1,6 @@
 // Findings about the capture as a witness: what it cannot show, so that nobody takes it for what the network did.
 #include <dissect/types.hpp>
-#include <transport-replay/findings/draw.hpp>
+#include <transport-replay/findings/families.hpp>
 #include <transport-replay/findings/evidence.hpp>
 #include <transport-replay/model/large_blocks.hpp>
 #include <transport-replay/model/timeline.hpp>
@@ -8,11 +8,12 @@
 #include <transport-replay/report/words.hpp>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include <fmt/format.h>
 
-namespace qps::transport::draw {
+namespace qps::transport::families {
 
 namespace {
 
@@ -60,8 +61,6 @@ bool explained_by_drops(const Timeline& timeline, const Missing& found) {
     return drops.dropped + drops.dropped_by_system >= found.tap + found.undecided;
 }
 
-}  // namespace
-
 void capture_lost_packets(const Timeline& timeline, const Emit& emit) {
     Missing found = missing(timeline);
     const dissect::Drops& drops = timeline.quality.drops;
@@ -71,17 +70,17 @@ void capture_lost_packets(const Timeline& timeline, const Emit& emit) {
     draft.count = std::max(found.tap, reported);
     const std::string drops_text = counted(reported, "drop");
     if (found.tap == 0) {
-        draft.summary = fmt::format("The capturing program reports {}: packets are missing that the network delivered.", drops_text);
+        draft.old_summary = fmt::format("The capturing program reports {}: packets are missing that the network delivered.", drops_text);
     } else {
         const std::string others = explained_by_drops(timeline, found) && found.undecided != 0
                                        ? fmt::format(", enough for the other {} that {} missing", counted(found.undecided, "packet"),
                                                      found.undecided == 1 ? "is" : "are")
                                        : "";
-        draft.summary = fmt::format("The capture lacks {} of {} that their receivers acknowledged{}: the network delivered them.",
+        draft.old_summary = fmt::format("The capture lacks {} of {} that their receivers acknowledged{}: the network delivered them.",
                                     counted(found.tap, "packet"), counted(found.connections_tap, "connection"),
                                     reported == 0 ? "" : fmt::format(", and the capturing program reports {}{}", drops_text, others));
     }
-    draft.advice =
+    draft.old_advice =
         "Do not count these as network loss; capture with a larger buffer, a shorter snap length or a filter, or at a port that is "
         "not oversubscribed.";
     emit(std::move(draft));
@@ -92,15 +91,13 @@ void gaps_unexplained(const Timeline& timeline, const Emit& emit) {
     if (found.undecided == 0 || explained_by_drops(timeline, found)) return;
     FindingDraft draft = std::move(found.draft_undecided);
     draft.count = found.undecided;
-    draft.summary = fmt::format("{} of {} {} missing; whether the network or the capture lost them is undecided.",
+    draft.old_summary = fmt::format("{} of {} {} missing; whether the network or the capture lost them is undecided.",
                                 counted(found.undecided, "packet"), counted(found.connections_undecided, "connection"),
                                 found.undecided == 1 ? "is" : "are");
-    draft.advice =
+    draft.old_advice =
         "Compare with the counters of the receiver (out_of_sequence, packet_seq_err in `rdma statistic`) or capture both directions.";
     emit(std::move(draft));
 }
-
-namespace {
 
 // "2 ms later (drift 20 us during the capture)": by its clock or because of the way between the taps, which times cannot tell apart.
 std::string times_text(const ClockOffset& offset) {
@@ -122,23 +119,21 @@ void vantage_points(const CaptureQuality& quality, const Emit& emit) {
     if (quality.mixes_taps()) {
         emit({.party = Party::capture,
               .count = vantage.pairs,
-              .summary = fmt::format("{}, the second one {}: retransmissions, losses and timeouts cannot be told from copies and are not reported.",
+              .old_summary = fmt::format("{}, the second one {}: retransmissions, losses and timeouts cannot be told from copies and are not reported.",
                                      taps, times_text(vantage.offset)),
-              .advice = "Write it into a file and analyse that: files are read twice, and one tap of each pair of hosts is followed.",
+              .old_advice = "Write it into a file and analyse that: files are read twice, and one tap of each pair of hosts is followed.",
               .severity = Severity::warning});
         return;
     }
     emit({.party = Party::capture,
           .count = quality.left_out,
-          .summary = fmt::format("{}: {} of {} are of the other {}, which recorded them {}. One tap of each pair of hosts is followed.", taps,
+          .old_summary = fmt::format("{}: {} of {} are of the other {}, which recorded them {}. One tap of each pair of hosts is followed.", taps,
                                  grouped(quality.left_out), counted(quality.packets, "packet"), vantage.taps == 2 ? "one" : "ones",
                                  times_text(vantage.offset)),
-          .advice = vantage.by_file ? "Analyse each file by itself (`qpscope analyze --host NAME -o NAME.qpp FILE`) and merge them (`qpscope merge`): what one "
+          .old_advice = vantage.by_file ? "Analyse each file by itself (`qpscope analyze --host NAME -o NAME.qpp FILE`) and merge them (`qpscope merge`): what one "
                                       "of them lacks was lost between them, or by the recorder."
                                     : "Mirror one direction of each port only; copies are excluded here, but other tools count them twice."});
 }
-
-}  // namespace
 
 void capture_duplicates(const Timeline& timeline, const Emit& emit) {
     const CaptureQuality& quality = timeline.quality;
@@ -148,21 +143,17 @@ void capture_duplicates(const Timeline& timeline, const Emit& emit) {
     if (copies == 0) return;
     emit({.party = Party::capture,
           .count = copies,
-          .summary = fmt::format("{} of {} were recorded more than once ({} by another tap, {} by the same), {} to {} apart.",
+          .old_summary = fmt::format("{} of {} were recorded more than once ({} by another tap, {} by the same), {} to {} apart.",
                                  grouped(copies), counted(quality.packets, "packet"), grouped(quality.copies_of_other_taps), grouped(same),
                                  duration_text(quality.least_copy_distance), duration_text(quality.most_copy_distance)),
-          .advice = "Mirror one direction of each port only; copies are excluded here, but other tools count them twice."});
+          .old_advice = "Mirror one direction of each port only; copies are excluded here, but other tools count them twice."});
 }
-
-namespace {
 
 // By a snap length, or before the capture: how long the latter were on the wire is not known.
 std::string truncated_by(const CaptureQuality& quality) {
     if (quality.shortest_cut != 0) return fmt::format("by the capture, the shortest {} long on the wire", length(quality.shortest_cut));
     return "before they were captured, as by a mirror that cuts frames (their own lengths say that more was sent)";
 }
-
-}  // namespace
 
 void capture_truncated(const Timeline& timeline, const Emit& emit) {
     const CaptureQuality& quality = timeline.quality;
@@ -178,9 +169,9 @@ void capture_truncated(const Timeline& timeline, const Emit& emit) {
                                        counted(unread, "answer"));
     emit({.party = Party::capture,
           .count = quality.cut,
-          .summary = fmt::format("{} of {} {} truncated {}: ICRC and payload cannot be checked{}{}.", grouped(quality.cut),
+          .old_summary = fmt::format("{} of {} {} truncated {}: ICRC and payload cannot be checked{}{}.", grouped(quality.cut),
                                  counted(quality.packets, "packet"), quality.cut == 1 ? "was" : "were", truncated_by(quality), blind, mute),
-          .advice = quality.shortest_cut != 0
+          .old_advice = quality.shortest_cut != 0
                         ? "Capture whole packets (`tcpdump -s 0`) if ICRC or payload matter; 128 bytes are enough for the headers."
                         : "Let the mirror session pass whole frames if ICRC or payload matter; 128 bytes of what it mirrors are enough for the headers.",
           .severity = quality.unreadable != 0 ? Severity::warning : Severity::note});
@@ -206,11 +197,11 @@ void one_way_capture(const Timeline& timeline, const Emit& emit) {
         add_evidence(draft, heard->first(way.source, way.destination));
     }
     if (first == nullptr) return;
-    draft.summary = fmt::format(
+    draft.old_summary = fmt::format(
         "Only one direction of {} was captured, such as {} to {} ({}): losses, latencies and answers of the other "
         "side cannot be judged.",
         counted(draft.count, "pair of hosts"), text(first->source), text(first->destination), counted(first->packets, "packet"));
-    draft.advice = "Mirror both directions of the port (rx and tx), or capture on both hosts and merge the files.";
+    draft.old_advice = "Mirror both directions of the port (rx and tx), or capture on both hosts and merge the files.";
     emit(std::move(draft));
 }
 
@@ -246,9 +237,9 @@ void pairing_uncertain(const Timeline& timeline, const Emit& emit) {
         add_evidence(draft, connection.first_frame());
     }
     if (draft.count == 0) return;
-    draft.summary = fmt::format("Which queue pairs belong together is uncertain for {}: too few answers matched requests.",
+    draft.old_summary = fmt::format("Which queue pairs belong together is uncertain for {}: too few answers matched requests.",
                                 counted(draft.count, "connection"));
-    draft.advice = "Capture the CM handshake or more of the traffic before trusting the figures of these connections.";
+    draft.old_advice = "Capture the CM handshake or more of the traffic before trusting the figures of these connections.";
     emit(std::move(draft));
 }
 
@@ -256,11 +247,11 @@ void clock_backwards(const Timeline& timeline, const Emit& emit) {
     const CaptureQuality& quality = timeline.quality;
     if (quality.backwards == 0) return;
     emit({.party = Party::capture,
-          .packets = {quality.largest_step_frame},
+          .old_packets = {quality.largest_step_frame},
           .count = quality.backwards,
-          .summary = fmt::format("Timestamps go backwards {}, by up to {}.", times(quality.backwards),
+          .old_summary = fmt::format("Timestamps go backwards {}, by up to {}.", times(quality.backwards),
                                  duration_text(magnitude(quality.largest_step_back))),
-          .advice =
+          .old_advice =
               "Sort the file by time (`reordercap`) if it was merged, and do not trust durations below that step: clocks of several "
               "ports or hosts differ by it."});
 }
@@ -282,11 +273,11 @@ void clock_offset(const Timeline& timeline, const Emit& emit) {
         connections += answers != 0 ? 1 : 0;
     }
     if (draft.count == 0) return;
-    draft.summary = fmt::format("{} of {} {} captured before {}, by up to {}: the two directions were captured by different clocks or queues, and "
+    draft.old_summary = fmt::format("{} of {} {} captured before {}, by up to {}: the two directions were captured by different clocks or queues, and "
                                 "latencies shorter than that are wrong.",
                                 counted(draft.count, "answer"), counted(connections, "connection"), draft.count == 1 ? "was" : "were",
                                 draft.count == 1 ? "its request" : "their requests", duration_text(longest));
-    draft.advice = "Synchronise the clocks of both ports or hosts (PTP, one capture card), or correct one file (`--offset`); answers that wait for their "
+    draft.old_advice = "Synchronise the clocks of both ports or hosts (PTP, one capture card), or correct one file (`--offset`); answers that wait for their "
                    "requests for more than 5 ms are taken for answers to packets that the capture lacks.";
     emit(std::move(draft));
 }
@@ -296,9 +287,9 @@ void clock_coarse(const Timeline& timeline, const Emit& emit) {
     if (!resolution || *resolution < kCoarseClock) return;
     emit({.party = Party::capture,
           .count = timeline.quality.packets,
-          .summary =
+          .old_summary =
               fmt::format("Timestamps have a resolution of {}, coarser than most round trips.", duration_text(*resolution)),
-          .advice = "Capture with nanosecond or hardware timestamps (`tcpdump -j adapter_unsynced --time-stamp-precision=nano`) to see "
+          .old_advice = "Capture with nanosecond or hardware timestamps (`tcpdump -j adapter_unsynced --time-stamp-precision=nano`) to see "
                     "latencies."});
 }
 
@@ -309,9 +300,9 @@ void malformed_packets(const Timeline& timeline, const Emit& emit) {
     const std::string again = quality.faulty_again == 0 ? "" : fmt::format(", {} of them different: the others repeat these", grouped(different));
     emit({.party = Party::undecided,
           .count = different,
-          .summary = fmt::format("{} of {} {} malformed{}{} a header breaks a rule of its format, or IP took the packet apart (fragments).", grouped(quality.faulty),
+          .old_summary = fmt::format("{} of {} {} malformed{}{} a header breaks a rule of its format, or IP took the packet apart (fragments).", grouped(quality.faulty),
                                  counted(quality.rdma_packets, "RDMA packet"), quality.faulty == 1 ? "is" : "are", again, again.empty() ? ":" : ";"),
-          .advice = "List them (`qpscope packets -Y rdma.frame.fault`) and check whether one sender or one device on the path produces them."});
+          .old_advice = "List them (`qpscope packets -Y rdma.frame.fault`) and check whether one sender or one device on the path produces them."});
 }
 
 void analysis_bounded(const Timeline& timeline, const Emit& emit) {
@@ -320,9 +311,75 @@ void analysis_bounded(const Timeline& timeline, const Emit& emit) {
     if (most == 0) return;
     emit({.party = Party::capture,
           .count = most,
-          .summary = fmt::format("The analysis reached its limits: {}{}.", left_out_text(timeline),
+          .old_summary = fmt::format("The analysis reached its limits: {}{}.", left_out_text(timeline),
                                  judged_all(timeline) ? "" : "; problems there may have gone unnoticed"),
-          .advice = "Give the analysis more memory (`--memory`), or split the capture by host or by time (`editcap -i`, a capture filter)."});
+          .old_advice = "Give the analysis more memory (`--memory`), or split the capture by host or by time (`editcap -i`, a capture filter)."});
 }
 
-}  // namespace qps::transport::draw
+}  // namespace
+
+Family capture_family() {
+    static constexpr std::array kRows{
+        FindingRow{.id = "capture-lost-packets",
+                   .severity = Severity::warning,
+                   .clause = "IBA 9.7.5.1.2",
+                   .meaning = "The capture lacks packets that the network delivered",
+                   .by_order = true,
+                   .draw = capture_lost_packets},
+        FindingRow{.id = "gaps-unexplained",
+                   .severity = Severity::note,
+                   .clause = "IBA 9.7.3",
+                   .meaning = "Packets are missing, lost either by the network or by the capture",
+                   .by_order = true,
+                   .draw = gaps_unexplained},
+        FindingRow{.id = "capture-duplicates",
+                   .severity = Severity::note,
+                   .clause = kObserved,
+                   .meaning = "The capture contains copies of packets",
+                   .draw = capture_duplicates},
+        FindingRow{.id = "capture-truncated",
+                   .severity = Severity::note,
+                   .clause = kObserved,
+                   .meaning = "The capture truncated packets",
+                   .draw = capture_truncated},
+        FindingRow{.id = "one-way-capture",
+                   .severity = Severity::note,
+                   .clause = "IBA o9-30",
+                   .meaning = "The capture contains one direction only",
+                   .draw = one_way_capture},
+        FindingRow{.id = "pairing-uncertain",
+                   .severity = Severity::note,
+                   .clause = "IBA 9.7.3",
+                   .meaning = "Queue pairs could not be paired with certainty",
+                   .draw = pairing_uncertain},
+        FindingRow{.id = "clock-backwards",
+                   .severity = Severity::note,
+                   .clause = kObserved,
+                   .meaning = "Timestamps go backwards",
+                   .draw = clock_backwards},
+        FindingRow{.id = "clock-offset",
+                   .severity = Severity::note,
+                   .clause = "IBA 9.7.5",
+                   .meaning = "ACKs and responses were captured before their requests",
+                   .by_order = true,
+                   .draw = clock_offset},
+        FindingRow{.id = "clock-coarse",
+                   .severity = Severity::note,
+                   .clause = kObserved,
+                   .meaning = "Timestamps are too coarse to measure latencies",
+                   .draw = clock_coarse},
+        FindingRow{.id = "malformed-packets",
+                   .severity = Severity::warning,
+                   .clause = "IBA 9.2",
+                   .meaning = "Packets have malformed headers",
+                   .draw = malformed_packets},
+        FindingRow{.id = "analysis-bounded",
+                   .severity = Severity::note,
+                   .clause = kObserved,
+                   .meaning = "The capture exceeds the limits of the analysis",
+                   .draw = analysis_bounded},
+    };
+    return {kRows, {}};
+}
+
+}  // namespace qps::transport::families

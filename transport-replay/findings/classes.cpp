@@ -1,11 +1,12 @@
 // Findings about traffic classes (DSCP, VLAN priority) and about how traffic spreads over equal paths.
-#include <transport-replay/findings/draw.hpp>
+#include <transport-replay/findings/families.hpp>
 #include <transport-replay/findings/evidence.hpp>
 #include <transport-replay/model/large_blocks.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/words.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <span>
@@ -13,7 +14,7 @@
 
 #include <fmt/format.h>
 
-namespace qps::transport::draw {
+namespace qps::transport::families {
 
 namespace {
 
@@ -72,8 +73,6 @@ struct Spread {
     }
 };
 
-}  // namespace
-
 void dscp_differs(const Timeline& timeline, const Emit& emit) {
     for (const Connection& connection : timeline.connections) {
         if (connection.ways[0].packets < kFewestPackets || connection.ways[1].packets < kFewestPackets) continue;
@@ -90,10 +89,10 @@ void dscp_differs(const Timeline& timeline, const Emit& emit) {
         // A device between them may have changed either: the packets do not tell whose setting differs.
         emit({.party = Party::undecided,
               .connection = connection.uid,
-              .packets = first_frames(connection),
-              .summary = fmt::format("{} sends with {} {} and {} with {}: the two directions use different traffic classes.",
+              .old_packets = first_frames(connection),
+              .old_summary = fmt::format("{} sends with {} {} and {} with {}: the two directions use different traffic classes.",
                                      host(connection.ends[0]), dscp ? "DSCP" : "VLAN priority", a, who(connection.ends[1]), b),
-              .advice =
+              .old_advice =
                   "Set the same traffic class at both ends (NCCL_IB_TC, UCX_IB_TRAFFIC_CLASS, `cma_roce_tos`, `mlnx_qos`) and check that "
                   "no switch on the way remarks it: ACKs lost on a lossy class stall the lossless one."});
     }
@@ -113,11 +112,11 @@ void dscp_changes(const Timeline& timeline, const Emit& emit) {
             }
             emit({.party = Party::undecided,
                   .connection = connection.uid,
-                  .packets = {connection.way(end).first_frame},
+                  .old_packets = {connection.way(end).first_frame},
                   .count = count,
-                  .summary = fmt::format("{} sends to {} with several DSCPs: {}.", host(connection.end(end)),
+                  .old_summary = fmt::format("{} sends to {} with several DSCPs: {}.", host(connection.end(end)),
                                          who(connection.end(other(end))), values),
-                  .advice = "Check whether ACKs are meant to have a class of their own, and whether a switch remarks packets: packets of "
+                  .old_advice = "Check whether ACKs are meant to have a class of their own, and whether a switch remarks packets: packets of "
                             "different classes can overtake each other."});
         }
 }
@@ -142,9 +141,9 @@ void dscp_differs_between_connections(const Timeline& timeline, const Emit& emit
             values += fmt::format("{}{} on DSCP {}", values.empty() ? "" : ", ", counted(connections.size(), "connection"), dscp);
         for (const Connection* connection : fewest->second) add_evidence(draft, connection->first_frame());
         draft.severity = classes.contains(kDefaultClass) ? Severity::warning : Severity::note;
-        draft.summary = fmt::format("Connections between {} and {} use different traffic classes: {}.", text(pair.front().hosts.first),
+        draft.old_summary = fmt::format("Connections between {} and {} use different traffic classes: {}.", text(pair.front().hosts.first),
                                     text(pair.front().hosts.second), values);
-        draft.advice =
+        draft.old_advice =
             "Check that the few are meant to differ: queue pairs created by another library or by the GPU ignore NCCL_IB_TC and "
             "UCX_IB_TRAFFIC_CLASS, and DSCP 0 has no lossless queue.";
         emit(std::move(draft));
@@ -171,20 +170,48 @@ void udp_port_entropy(const Timeline& timeline, const Emit& emit) {
         ++poor;
         if (possible - real <= worst) return;
         worst = possible - real;
-        draft.packets.clear();
+        draft.events.clear();
         for (const Sent& row : pair) add_evidence(draft, row.way->first_frame);
-        draft.summary =
+        draft.old_summary =
             fmt::format("{} sends to {} over {} with {}: {:.1f} of {:.1f} possible bits of entropy, so equal-cost paths stay unused",
                         text(pair.front().hosts.first), text(pair.front().hosts.second), counted(spread.connections.size(), "connection"),
                         counted(spread.ports.size(), "UDP source port"), real, possible);
     });
     if (poor == 0) return;
     draft.count = poor;
-    draft.summary += poor == 1 ? "." : fmt::format("; the same holds for {}.", counted(poor - 1, "other pair of hosts"));
-    draft.advice =
+    draft.old_summary += poor == 1 ? "." : fmt::format("; the same holds for {}.", counted(poor - 1, "other pair of hosts"));
+    draft.old_advice =
         "Give each queue pair its own flow label or source port (mlx5dv_modify_qp_udp_sport, grh.flow_label, NCCL_IB_QPS_PER_CONNECTION "
         "with NCCL_IB_SPLIT_DATA_ON_QPS) so that ECMP and LAG can spread them.";
     emit(std::move(draft));
 }
 
-}  // namespace qps::transport::draw
+}  // namespace
+
+Family classes_family() {
+    static constexpr std::array kRows{
+        FindingRow{.id = "dscp-differs",
+                   .severity = Severity::warning,
+                   .clause = "RFC 2474",
+                   .meaning = "The two directions of a connection use different traffic classes",
+                   .draw = dscp_differs},
+        FindingRow{.id = "dscp-changes",
+                   .severity = Severity::note,
+                   .clause = "RFC 2474",
+                   .meaning = "One direction of a connection uses several traffic classes",
+                   .draw = dscp_changes},
+        FindingRow{.id = "dscp-differs-between-connections",
+                   .severity = Severity::note,
+                   .clause = "RFC 2474",
+                   .meaning = "Connections between the same hosts use different traffic classes",
+                   .draw = dscp_differs_between_connections},
+        FindingRow{.id = "udp-port-entropy",
+                   .severity = Severity::warning,
+                   .clause = "IBA A17",
+                   .meaning = "UDP source ports do not spread connections over equal-cost paths",
+                   .draw = udp_port_entropy},
+    };
+    return {kRows, {}};
+}
+
+}  // namespace qps::transport::families

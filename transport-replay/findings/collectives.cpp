@@ -1,12 +1,14 @@
 // Findings about groups of hosts that work in steps together: whom all wait for, whom many send to at once.
-#include <transport-replay/findings/draw.hpp>
+#include <transport-replay/findings/families.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/collectives.hpp>
 #include <transport-replay/report/words.hpp>
 
+#include <array>
+
 #include <fmt/format.h>
 
-namespace qps::transport::draw {
+namespace qps::transport::families {
 
 namespace {
 
@@ -31,22 +33,20 @@ std::string remedy(CollectiveDelay delay, const std::string& rank) {
         rank);
 }
 
-}  // namespace
-
 void collective_straggler(const Timeline& timeline, const Emit& emit) {
     for (const Collective& collective : timeline.collectives.collectives) {
         if (!collective.straggler) continue;
         const CollectiveStraggler& late = *collective.straggler;
         const std::string rank = rank_text(collective.ranks[late.rank]);
         emit({.party = Party::application,
-              .packets = late.frames,
+              .old_packets = late.frames,
               .count = late.steps,
-              .summary =
+              .old_summary =
                   fmt::format("In {} of {} of a {} (mean step {}) {} {}; the others waited {} for it, {} % of the time of these "
                               "steps (confidence {} %).",
                               grouped(late.steps), steps_text(collective, late.of), group_text(collective), duration_text(collective.step_length.mean()),
                               rank, habit(collective, late), duration_text(late.waited), late.share, late.confidence),
-              .advice = remedy(late.delay, rank)});
+              .old_advice = remedy(late.delay, rank)});
     }
 }
 
@@ -55,14 +55,32 @@ void collective_incast(const Timeline& timeline, const Emit& emit) {
         if (!collective.incast) continue;
         const CollectiveIncast& incast = *collective.incast;
         emit({.party = Party::application,
-              .packets = incast.frames,
+              .old_packets = incast.frames,
               .count = incast.steps,
-              .summary = fmt::format("In {} of {} of a {}, up to {} sent to {} at once, {} in total.", grouped(incast.steps),
+              .old_summary = fmt::format("In {} of {} of a {}, up to {} sent to {} at once, {} in total.", grouped(incast.steps),
                                      steps_text(collective, incast.of), group_text(collective), counted(incast.senders, "rank"),
                                      rank_text(collective.ranks[incast.rank]), bytes_text(incast.bytes)),
-              .advice = "Do nothing while no packet is marked, paused or lost; otherwise let the library exchange in pairs (each rank "
+              .old_advice = "Do nothing while no packet is marked, paused or lost; otherwise let the library exchange in pairs (each rank "
                         "another partner at a time) or use fewer channels, and check that ECN slows senders down before buffers fill."});
     }
 }
 
-}  // namespace qps::transport::draw
+}  // namespace
+
+Family collectives_family() {
+    static constexpr std::array kRows{
+        FindingRow{.id = "collective-straggler",
+                   .severity = Severity::warning,
+                   .clause = kObserved,
+                   .meaning = "All ranks of a collective wait for the same rank, step after step",
+                   .draw = collective_straggler},
+        FindingRow{.id = "collective-incast",
+                   .severity = Severity::note,
+                   .clause = kObserved,
+                   .meaning = "Many ranks of a collective send to one rank at once, step after step",
+                   .draw = collective_incast},
+    };
+    return {kRows, {}};
+}
+
+}  // namespace qps::transport::families

@@ -1,10 +1,11 @@
 // Findings about congestion: pauses of the link, CE marks and their CNPs, bursts of many senders.
 #include <dissect/types.hpp>
-#include <transport-replay/findings/draw.hpp>
+#include <transport-replay/findings/families.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/words.hpp>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <optional>
 #include <string_view>
@@ -14,7 +15,7 @@
 
 #include <fmt/format.h>
 
-namespace qps::transport::draw {
+namespace qps::transport::families {
 
 namespace {
 
@@ -109,10 +110,6 @@ void for_each_stream(const Timeline& timeline, const PairCongestion& pair, Each 
         each(*stream);
 }
 
-}  // namespace
-
-namespace {
-
 // "paused for 10 us in 1 period (4.55 % of the capture, 10 us at worst)".
 std::string paused_text(const PauseSummary& pause, std::int64_t whole) {
     const bool unknown = pause.unknown_lengths != 0;
@@ -131,12 +128,12 @@ void emit_storm(const Timeline& timeline, PauseKind kind, std::string_view advic
     for (const PauseSummary* pause : pauses_of(timeline, kind, true)) {
         const bool assumed = pause->assumed_speed != dissect::BitsPerSecond{};
         emit({.party = Party::congestion,
-              .packets = frames_of(*pause),
+              .old_packets = frames_of(*pause),
               .count = pause->storms,
-              .summary = fmt::format("{}: paused for {} without interruption ({} of at least {}){}; {}", asked(*pause),
+              .old_summary = fmt::format("{}: paused for {} without interruption ({} of at least {}){}; {}", asked(*pause),
                                      duration_text(pause->longest), counted(pause->storms, "storm"), duration_text(kStormTime),
                                      assumed ? ", the speed of the link not being known (--link-speed)" : "", traffic_text(*pause)),
-              .advice = std::string(advice),
+              .old_advice = std::string(advice),
               .severity = assumed ? std::optional(Severity::warning) : std::nullopt});
     }
 }
@@ -147,15 +144,13 @@ void emit_pause(const Timeline& timeline, PauseKind kind, std::string_view advic
         const Duration least = pause->unknown_lengths == 0 ? pause->paused : pause->least_paused;
         const bool felt = least >= kFeltPause && std::to_underlying(least) >= whole / kFeltPausePart;
         emit({.party = Party::congestion,
-              .packets = frames_of(*pause),
+              .old_packets = frames_of(*pause),
               .count = pause->periods,
-              .summary = fmt::format("{}: {}; {}", asked(*pause), paused_text(*pause, whole), traffic_text(*pause)),
-              .advice = std::string(advice),
+              .old_summary = fmt::format("{}: {}; {}", asked(*pause), paused_text(*pause, whole), traffic_text(*pause)),
+              .old_advice = std::string(advice),
               .severity = felt ? Severity::warning : Severity::note});
     }
 }
-
-}  // namespace
 
 void pfc_storm(const Timeline& timeline, const Emit& emit) {
     emit_storm(timeline, PauseKind::priority,
@@ -200,13 +195,13 @@ void ecn_congestion(const Timeline& timeline, const Emit& emit) {
         // ACKs, MADs and multicast trigger none (A17.9.3)
         const std::string kind = pair.ce_marked == pair.marked ? "" : fmt::format(", {} of them of a kind that triggers CNPs", grouped(pair.marked));
         emit({.party = Party::congestion,
-              .packets = std::move(packets),
+              .old_packets = std::move(packets),
               .count = pair.marked + pair.notifications,
-              .summary = fmt::format("{} of {} from {} to {} {} CE-marked ({}){}; {} returned{}.", grouped(pair.ce_marked),
+              .old_summary = fmt::format("{} of {} from {} to {} {} CE-marked ({}){}; {} returned{}.", grouped(pair.ce_marked),
                                      counted(pair.packets, "packet"), text(pair.source), text(pair.destination),
                                      pair.ce_marked == 1 ? "was" : "were", share(pair.ce_marked, pair.packets), kind,
                                      counted(pair.notifications, "CNP"), pace),
-              .advice =
+              .old_advice =
                   "Do nothing if throughput is as expected; otherwise check the queue that marks (ECN thresholds, incast), and np_cnp_sent "
                   "and rp_cnp_handled of both NICs (`rdma statistic`)."});
     }
@@ -222,12 +217,12 @@ void ecn_not_answered(const Timeline& timeline, const Emit& emit) {
         const std::string missing = fmt::format("{} of {} from {} to {} triggered no CNP from {} within {}", grouped(pair.unanswered),
                                                 counted(decided(pair), "CE mark"), text(pair.source), to, to, duration_text(kCnpDeadline));
         emit({.party = never ? Party::responder : Party::undecided,
-              .packets = marks_of(timeline, pair),
+              .old_packets = marks_of(timeline, pair),
               .count = pair.unanswered,
-              .summary = never ? fmt::format("{}, so the sender does not slow down.", missing)
+              .old_summary = never ? fmt::format("{}, so the sender does not slow down.", missing)
                                : fmt::format("{}, although it sent {}: the others were lost or held back.", missing,
                                              counted(pair.notifications, "CNP")),
-              .advice =
+              .old_advice =
                   never ? fmt::format("Enable the notification point on {} for this priority (`mlnx_qos`, ecn/roce_np/enable), compare "
                                       "np_ecn_marked_roce_packets with np_cnp_sent, and check the traffic class of CNPs.",
                                       to)
@@ -243,13 +238,13 @@ void cnp_without_mark(const Timeline& timeline, const Emit& emit) {
     for (const CnpStream& stream : timeline.congestion.notifications) {
         all += stream.count;
         without += stream.without_mark;
-        if (stream.without_mark != 0 && draft.packets.size() < kMaxEvidence) draft.packets.push_back(stream.first_frame);
+        if (stream.without_mark != 0 && draft.old_packets.size() < kMaxEvidence) draft.old_packets.push_back(stream.first_frame);
     }
     if (without == 0) return;
     all = std::max(all, timeline.congestion.cnps);  // of streams that were not followed, too
     draft.count = without;
-    draft.summary = fmt::format("{} of {} followed no CE mark in this capture.", grouped(without), counted(all, "CNP"));
-    draft.advice =
+    draft.old_summary = fmt::format("{} of {} followed no CE mark in this capture.", grouped(without), counted(all, "CNP"));
+    draft.old_advice =
         "Ignore this if the tap is before the switch that marks; capture at the receiver's port to see marks and CNPs together.";
     emit(std::move(draft));
 }
@@ -262,12 +257,12 @@ void cnp_without_effect(const Timeline& timeline, const Emit& emit) {
         const double after = static_cast<double>(reaction.bytes_after) / reaction.bins_after;
         if (before == 0 || after * 100 < before * static_cast<double>(kNoEffectPercent)) continue;
         emit({.party = Party::requester,
-              .packets = {flow.first_marked, flow.last_marked},
+              .old_packets = {flow.first_marked, flow.last_marked},
               .count = reaction.bursts,
-              .summary = fmt::format("{} sent to {} QP {} at {:.3g} % of its previous rate after {}.", text(flow.flow.source),
+              .old_summary = fmt::format("{} sent to {} QP {} at {:.3g} % of its previous rate after {}.", text(flow.flow.source),
                                      text(flow.flow.destination), std::to_underlying(flow.flow.destination_qp), 100 * after / before,
                                      counted(reaction.bursts, "burst of CNPs")),
-              .advice =
+              .old_advice =
                   fmt::format("Check that the reaction point is enabled on {} for this priority (ecn/roce_rp/enable, rp_cnp_handled and "
                               "rp_cnp_ignored in `rdma statistic`) before changing DCQCN parameters.",
                               text(flow.flow.source))});
@@ -282,19 +277,17 @@ void incast(const Timeline& timeline, const Emit& emit) {
     FindingDraft draft{.party = Party::application, .count = incasts.size() + timeline.congestion.incasts_dropped};
     std::uint64_t marked = 0;
     for (const IncastBurst& burst : incasts) {
-        if (draft.packets.size() < kMaxEvidence) draft.packets.push_back(burst.frame);
+        if (draft.old_packets.size() < kMaxEvidence) draft.old_packets.push_back(burst.frame);
         marked += burst.marked;
     }
-    draft.summary = fmt::format("{} sent {} to {} within {}, the largest of {} with {} in total.",
+    draft.old_summary = fmt::format("{} sent {} to {} within {}, the largest of {} with {} in total.",
                                 counted(worst->senders, "host"), bytes_text(worst->bytes), text(worst->destination),
                                 duration_text(worst->length), counted(draft.count, "incast burst"), counted(marked, "CE-marked packet"));
-    draft.advice =
+    draft.old_advice =
         "Do nothing while no packet is marked, paused or lost; otherwise stagger the senders, or let the collective use trees or "
         "fewer channels.";
     emit(std::move(draft));
 }
-
-namespace {
 
 // "DSCP 26", "VLAN priority 3, DSCP 26"
 std::string class_text(const LossyBeside& one) {
@@ -316,8 +309,6 @@ std::string events_text(const LossyBeside& one) {
     return all;
 }
 
-}  // namespace
-
 // One in ten of the bytes, one in four of the intervals: less is not what fills a queue.
 void shared_traffic_class(const Timeline& timeline, const Emit& emit) {
     constexpr std::uint64_t kLeastPart = 10, kLeastIntervals = 4;
@@ -325,16 +316,74 @@ void shared_traffic_class(const Timeline& timeline, const Emit& emit) {
         if (one.lossy_bytes() * kLeastPart < one.bytes() || one.shared * kLeastIntervals < one.intervals || one.rdma_bytes == 0) continue;
         const std::string to = text(one.destination);
         emit({.party = Party::congestion,
-              .packets = {one.frames.begin(), one.frames.end()},
+              .old_packets = {one.frames.begin(), one.frames.end()},
               .count = one.shared,
-              .summary = fmt::format("TCP and UDP took {} of the bytes to {} ({} and {}, beside {} of RDMA) with {}, in the {} of {} in which that class had {}.",
+              .old_summary = fmt::format("TCP and UDP took {} of the bytes to {} ({} and {}, beside {} of RDMA) with {}, in the {} of {} in which that class had {}.",
                                      share(one.lossy_bytes(), one.bytes()), to, bytes_text(one.tcp_bytes), bytes_text(one.udp_bytes),
                                      bytes_text(one.rdma_bytes), class_text(one), counted(one.intervals, "interval"), duration_text(kBesideInterval),
                                      events_text(one)),
-              .advice = fmt::format("Give RDMA a class of its own at every sender and switch (`ethtool`, `mlnx_qos`, cma_roce_tos): CNPs slow RDMA to {} down, and "
+              .old_advice = fmt::format("Give RDMA a class of its own at every sender and switch (`ethtool`, `mlnx_qos`, cma_roce_tos): CNPs slow RDMA to {} down, and "
                                     "neither TCP nor UDP.",
                                     to)});
     }
 }
 
-}  // namespace qps::transport::draw
+}  // namespace
+
+Family congestion_family() {
+    static constexpr std::array kRows{
+        FindingRow{.id = "pfc-storm",
+                   .severity = Severity::error,
+                   .clause = "IEEE 802.1Q 36",
+                   .meaning = "PFC paused a priority for so long that its traffic stopped",
+                   .draw = pfc_storm},
+        FindingRow{.id = "pfc-pause",
+                   .severity = Severity::note,
+                   .clause = "IEEE 802.1Q 36",
+                   .meaning = "PFC paused a priority of a link",
+                   .draw = pfc_pause},
+        FindingRow{.id = "link-pause-storm",
+                   .severity = Severity::error,
+                   .clause = "IEEE 802.3 31B",
+                   .meaning = "802.3x PAUSE stopped a whole link for long",
+                   .draw = link_pause_storm},
+        FindingRow{.id = "link-pause",
+                   .severity = Severity::note,
+                   .clause = "IEEE 802.3 31B",
+                   .meaning = "802.3x PAUSE stopped a whole link",
+                   .draw = link_pause},
+        FindingRow{.id = "ecn-congestion",
+                   .severity = Severity::note,
+                   .clause = "IBA A17.9.3",
+                   .meaning = "Packets were marked for congestion (CE)",
+                   .draw = ecn_congestion},
+        FindingRow{.id = "ecn-not-answered",
+                   .severity = Severity::warning,
+                   .clause = "IBA A17.9.3",
+                   .meaning = "CE-marked packets triggered no CNP",
+                   .draw = ecn_not_answered},
+        FindingRow{.id = "cnp-without-mark",
+                   .severity = Severity::note,
+                   .clause = "IBA A17.9.3",
+                   .meaning = "CNPs follow no CE mark in the capture",
+                   .draw = cnp_without_mark},
+        FindingRow{.id = "cnp-without-effect",
+                   .severity = Severity::note,
+                   .clause = "IBA A17.9.3",
+                   .meaning = "A sender did not slow down after CNPs",
+                   .draw = cnp_without_effect},
+        FindingRow{.id = "incast",
+                   .severity = Severity::note,
+                   .clause = kObserved,
+                   .meaning = "Many hosts sent to one host at the same time",
+                   .draw = incast},
+        FindingRow{.id = "shared-traffic-class",
+                   .severity = Severity::warning,
+                   .clause = "IEEE 802.1Q 36",
+                   .meaning = "TCP and UDP shared the class of RDMA while that was marked, paused or lost",
+                   .draw = shared_traffic_class},
+    };
+    return {kRows, {}};
+}
+
+}  // namespace qps::transport::families

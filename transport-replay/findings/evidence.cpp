@@ -57,6 +57,21 @@ std::uint64_t rests_of_reads(const std::vector<const Recovery*>& episodes) {
     return static_cast<std::uint64_t>(std::ranges::count_if(episodes, &Recovery::partial_read));
 }
 
+std::array<FindingEvent, 4> events_of(const Recovery& episode) {
+    const bool asked = episode.kind == RecoveryKind::sequence_nak || episode.kind == RecoveryKind::rnr_nak;
+    return {{{episode.original, EventRole::original},
+             {episode.trigger, asked ? EventRole::nak : EventRole::retransmission, asked ? std::optional(episode.time.begin()) : std::nullopt},
+             {episode.resumed, EventRole::retransmission, episode.resumed_time},
+             {episode.last, EventRole::end, episode.time.end()}}};
+}
+
+std::vector<std::uint32_t> places_of(const Timeline& timeline, const std::vector<const Recovery*>& episodes) {
+    std::vector<std::uint32_t> places;
+    places.reserve(episodes.size());
+    for (const Recovery* episode : episodes) places.push_back(static_cast<std::uint32_t>(episode - timeline.recoveries.data()));
+    return places;
+}
+
 std::vector<dissect::FrameIndex> evidence(const std::vector<const Recovery*>& episodes) {
     constexpr std::size_t kFrames = 4;  // of an episode
     std::vector<dissect::FrameIndex> packets;

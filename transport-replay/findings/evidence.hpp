@@ -32,10 +32,13 @@ struct Case : Episodes {
 };
 [[nodiscard]] std::vector<Case> cases(const Timeline& timeline, RecoveryKind kind);
 
-// The frames that prove episodes: of as many of the first as have room.
+// Its packets, with what they have to do with it and their times as far as those are kept.
+[[nodiscard]] std::array<FindingEvent, 4> events_of(const Recovery& episode);
+// Their places in Timeline::recoveries, of which they are elements.
+[[nodiscard]] std::vector<std::uint32_t> places_of(const Timeline& timeline, const std::vector<const Recovery*>& episodes);
 // How many of them ask for the rest of a READ: each begins with that request, whose PSN no other had.
 [[nodiscard]] std::uint64_t rests_of_reads(const std::vector<const Recovery*>& episodes);
-[[nodiscard]] std::vector<dissect::FrameIndex> evidence(const std::vector<const Recovery*>& episodes);
+[[nodiscard]] std::vector<dissect::FrameIndex> evidence(const std::vector<const Recovery*>& episodes);  // goes
 
 // Whether the user says of a host that its NIC accepts packets out of order (AnalysisSettings::unordered), and what to do where it asked
 // for late ones all the same.
@@ -88,7 +91,7 @@ template <class T, std::size_t kMost>
 }
 // Adds frames up to kMaxEvidence, for findings of many connections.
 inline void add_evidence(FindingDraft& draft, dissect::FrameIndex frame) {
-    if (draft.packets.size() < kMaxEvidence) draft.packets.push_back(frame);
+    if (draft.events.size() < kMaxEvidence) draft.events.push_back({frame});
 }
 
 // How many answers an end gave.

@@ -1,6 +1,6 @@
 // Findings about the fabric: counters of errors that moved, traps, requests of management without a good answer.
 #include <dissect/types.hpp>
-#include <transport-replay/findings/draw.hpp>
+#include <transport-replay/findings/families.hpp>
 #include <transport-replay/findings/evidence.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/fabric.hpp>
@@ -8,6 +8,7 @@
 #include <transport-replay/report/words.hpp>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -15,7 +16,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-namespace qps::transport::draw {
+namespace qps::transport::families {
 
 namespace {
 
@@ -60,19 +61,17 @@ std::string between(const Exchange& exchange) {
 
 std::string what(const Group& group) { return request_text(group.first->management_class, group.first->method, group.first->attribute); }
 
-}  // namespace
-
 void port_errors_counted(const Timeline& timeline, const Emit& emit) {
     const FabricNodes nodes(timeline.management.fabric);
     for (const PortCounterHistory& history : timeline.management.counters) {
         const std::vector<std::string> moved = moved_texts(history, true);
         if (moved.empty()) continue;
         emit({.party = Party::fabric,
-              .packets = {history.first, history.last},
+              .old_packets = {history.first, history.last},
               .count = moved.size(),
-              .summary = fmt::format("{} counted errors within {}: {}.", owner_text(nodes, history),
+              .old_summary = fmt::format("{} counted errors within {}: {}.", owner_text(nodes, history),
                                      duration_text(history.last_time - history.first_time), fmt::join(moved, ", ")),
-              .advice = "Check that link (cable, transceiver, the port at its other end): symbol errors and recoveries point to the "
+              .old_advice = "Check that link (cable, transceiver, the port at its other end): symbol errors and recoveries point to the "
                         "line, discards to congestion or routing, constraint errors to partitions."});
     }
 }
@@ -88,9 +87,9 @@ void trap_reported(const Timeline& timeline, const Emit& emit) {
             draft.count += event->count;
             add_evidence(draft, event->first);
         }
-        draft.summary = fmt::format("{} reported to {}: {}{}.", text(first.from), text(first.to), event_text(first),
+        draft.old_summary = fmt::format("{} reported to {}: {}{}.", text(first.from), text(first.to), event_text(first),
                                     draft.count > 1 ? fmt::format(" ({} in total)", counted(draft.count, "notice")) : "");
-        draft.advice = is_trouble(first)
+        draft.old_advice = is_trouble(first)
                            ? "Find the port or host that it names: its link is failing, or it uses a key that it may not use."
                            : "Compare with the changes made to the fabric at that time; if there were none, check the port that it names.";
         draft.severity = is_trouble(first) ? Severity::warning : Severity::note;
@@ -102,11 +101,11 @@ void management_unanswered(const Timeline& timeline, const Emit& emit) {
     const auto mine = [](const Exchange& exchange) { return exchange.outcome == ExchangeOutcome::unanswered && exchange.retries != 0; };
     for (const auto& [key, group] : groups(timeline, mine))
         emit({.party = Party::undecided,
-              .packets = group.packets,
+              .old_packets = group.packets,
               .count = group.count,
-              .summary = fmt::format("{} for {} {} got no answer.", counted(group.retries + group.count, "request"), what(group),
+              .old_summary = fmt::format("{} for {} {} got no answer.", counted(group.retries + group.count, "request"), what(group),
                                      between(*group.first)),
-              .advice = "Check that the responder is alive, that its M_Key permits the request, that its link is up, and that the tap sees "
+              .old_advice = "Check that the responder is alive, that its M_Key permits the request, that its link is up, and that the tap sees "
                         "both directions."});
 }
 
@@ -120,14 +119,43 @@ void sa_query_failed(const Timeline& timeline, const Emit& emit) {
     };
     for (const auto& [key, group] : groups(timeline, mine))
         emit({.party = Party::responder,
-              .packets = group.packets,
+              .old_packets = group.packets,
               .count = group.count,
-              .summary = fmt::format("Subnet administration at {} rejected {} from {} {}: {}.", text(group.first->responder), what(group),
+              .old_summary = fmt::format("Subnet administration at {} rejected {} from {} {}: {}.", text(group.first->responder), what(group),
                                      text(group.first->requester), times(group.count),
                                      status_text(group.first->management_class, group.first->status)),
-              .advice = "Check the log of the subnet manager; no records means that the item is not in the fabric or not in the "
+              .old_advice = "Check the log of the subnet manager; no records means that the item is not in the fabric or not in the "
                         "requester's partition.",
               .severity = group.first->status == kNoRecords ? Severity::note : Severity::warning});
 }
 
-}  // namespace qps::transport::draw
+}  // namespace
+
+Family fabric_family() {
+    static constexpr std::array kRows{
+        FindingRow{.id = "port-errors-counted",
+                   .severity = Severity::warning,
+                   .clause = "IBA 16.1.3.5",
+                   .meaning = "Error counters of a port increased",
+                   .draw = port_errors_counted},
+        FindingRow{.id = "trap-reported",
+                   .severity = Severity::note,
+                   .clause = "IBA 13.4.8, 14.2.5.1",
+                   .meaning = "A port or a manager reported an event",
+                   .draw = trap_reported},
+        FindingRow{.id = "management-unanswered",
+                   .severity = Severity::warning,
+                   .clause = "IBA 13.4.6",
+                   .meaning = "A management request was repeated and not answered",
+                   .by_order = true,
+                   .draw = management_unanswered},
+        FindingRow{.id = "sa-query-failed",
+                   .severity = Severity::warning,
+                   .clause = "IBA 15.2.5",
+                   .meaning = "Subnet administration rejected a query",
+                   .draw = sa_query_failed},
+    };
+    return {kRows, {}};
+}
+
+}  // namespace qps::transport::families

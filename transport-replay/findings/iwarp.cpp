@@ -1,15 +1,16 @@
 // Findings about RDMA over TCP: connections that ended or were refused, FPDUs that were spoiled, what TCP had to repair.
-#include <transport-replay/findings/draw.hpp>
+#include <transport-replay/findings/families.hpp>
 #include <transport-replay/iwarp/iwarp_words.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/figures.hpp>
 #include <transport-replay/report/words.hpp>
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
-namespace qps::transport::draw {
+namespace qps::transport::families {
 
 namespace {
 
@@ -84,8 +85,6 @@ Blame blame_of(const Stream& place, const Terminated& terminated) {
     }
 }
 
-}  // namespace
-
 // A Terminate is sent by who received something wrong: it is about what the other end sent (RFC 5040 4.8), or about what it promised in
 // the set-up (RFC 6581 9.2).
 void iwarp_terminated(const Timeline& timeline, const Emit& emit) {
@@ -96,10 +95,10 @@ void iwarp_terminated(const Timeline& timeline, const Emit& emit) {
         blame.proof.push_back(terminated.frame);
         emit({.party = blame.party,
               .connection = place.connection.uid,
-              .packets = blame.proof,
-              .summary = fmt::format("{} terminated the connection with {} because of an error ({}).", place.from(terminated.from),
+              .old_packets = blame.proof,
+              .old_summary = fmt::format("{} terminated the connection with {} because of an error ({}).", place.from(terminated.from),
                                      place.to(terminated.from), terminate_text(terminated)),
-              .advice = blame.advice});
+              .old_advice = blame.advice});
     });
 }
 
@@ -109,10 +108,10 @@ void iwarp_refused(const Timeline& timeline, const Emit& emit) {
         if (!reply || !reply->rejected) return;
         emit({.party = Party::application,
               .connection = place.connection.uid,
-              .packets = {reply->frame},
-              .summary =
+              .old_packets = {reply->frame},
+              .old_summary =
                   fmt::format("{} rejected the connection from {} in its MPA reply.", who(place.connection.end(End::b)), place.from(End::a)),
-              .advice = fmt::format("Check the log of the program that listens on {} for the reason.", who(place.connection.end(End::b)))});
+              .old_advice = fmt::format("Check the log of the program that listens on {} for the reason.", who(place.connection.end(End::b)))});
     });
 }
 
@@ -121,11 +120,11 @@ void iwarp_crc_wrong(const Timeline& timeline, const Emit& emit) {
         if (way.crc_bad == 0) return;
         emit({.party = Party::fabric,
               .connection = place.connection.uid,
-              .packets = way.crc_bad_frames,
+              .old_packets = way.crc_bad_frames,
               .count = way.crc_bad,
-              .summary = fmt::format("{} of {} from {} to {} {} a wrong CRC.", way.crc_bad,
+              .old_summary = fmt::format("{} of {} from {} to {} {} a wrong CRC.", way.crc_bad,
                                      counted(way.fpdus, "FPDU"), place.from(end), place.to(end), way.crc_bad == 1 ? "has" : "have"),
-              .advice = fmt::format("Look for a device between the hosts that changes payload, and for memory errors on {}.", place.from(end))});
+              .old_advice = fmt::format("Look for a device between the hosts that changes payload, and for memory errors on {}.", place.from(end))});
     });
 }
 
@@ -137,9 +136,9 @@ void iwarp_retransmission(const Timeline& timeline, const Emit& emit) {
             emit({.party = Party::fabric,
                   .connection = place.connection.uid,
                   .count = way.incidents->retransmitted,
-                  .summary = fmt::format("{} retransmitted {} of {} to {}.", place.from(end), way.incidents->retransmitted,
+                  .old_summary = fmt::format("{} retransmitted {} of {} to {}.", place.from(end), way.incidents->retransmitted,
                                          counted(way.requests, "segment"), place.to(end)),
-                  .advice = fmt::format("Look for drops between {} and {}: RDMA over TCP stalls on each of them.", place.from(end),
+                  .old_advice = fmt::format("Look for drops between {} and {}: RDMA over TCP stalls on each of them.", place.from(end),
                                         place.from(other(end)))});
         }
     });
@@ -151,9 +150,9 @@ void iwarp_stream_holes(const Timeline& timeline, const Emit& emit) {
         emit({.party = Party::capture,
               .connection = place.connection.uid,
               .count = way.lost_alignment == 0 ? 1 : way.lost_alignment,
-              .summary = fmt::format("The capture lacks {} that {} sent to {}, so some messages are incomplete.",
+              .old_summary = fmt::format("The capture lacks {} that {} sent to {}, so some messages are incomplete.",
                                      bytes(way.missing_bytes), place.from(end), place.to(end)),
-              .advice = "Capture closer to one of the hosts, or with larger buffers."});
+              .old_advice = "Capture closer to one of the hosts, or with larger buffers."});
     });
 }
 
@@ -164,9 +163,9 @@ void iwarp_nonconforming(const Timeline& timeline, const Emit& emit) {
             if (proof == dissect::FrameIndex{}) return;
             emit({.party = Party::requester,
                   .connection = place.connection.uid,
-                  .packets = {proof},
-                  .summary = fmt::format("{} {}; it is read so.", place.from(end), what),
-                  .advice = fmt::format("Update the RDMA stack of {}: implementations that follow the RFC do not understand it.",
+                  .old_packets = {proof},
+                  .old_summary = fmt::format("{} {}; it is read so.", place.from(end), what),
+                  .old_advice = fmt::format("Update the RDMA stack of {}: implementations that follow the RFC do not understand it.",
                                         place.from(end))});
         };
         say(way.turned_read, "writes the fields of its READ requests least significant byte first, against RFC 5040");
@@ -181,10 +180,54 @@ void iwarp_unreadable(const Timeline& timeline, const Emit& emit) {
         emit({.party = Party::undecided,
               .connection = place.connection.uid,
               .count = std::max<std::uint64_t>(1, way.lost_alignment),
-              .summary = fmt::format("{} that {} sent to {} could not be read as FPDUs, although the capture has all of the stream.",
+              .old_summary = fmt::format("{} that {} sent to {} could not be read as FPDUs, although the capture has all of the stream.",
                                      bytes(way.unread_bytes), place.from(end), place.to(end)),
-              .advice = fmt::format("Check whether {} is an implementation with markers or lengths of its own.", place.from(end))});
+              .old_advice = fmt::format("Check whether {} is an implementation with markers or lengths of its own.", place.from(end))});
     });
 }
 
-}  // namespace qps::transport::draw
+}  // namespace
+
+Family iwarp_family() {
+    static constexpr std::array kRows{
+        FindingRow{.id = "iwarp-terminated",
+                   .severity = Severity::error,
+                   .clause = "RFC 5040 4.8",
+                   .meaning = "An iWARP connection was terminated because of an error",
+                   .draw = iwarp_terminated},
+        FindingRow{.id = "iwarp-refused",
+                   .severity = Severity::error,
+                   .clause = "RFC 5044 7.1",
+                   .meaning = "The passive side rejected an iWARP connection",
+                   .draw = iwarp_refused},
+        FindingRow{.id = "iwarp-crc-wrong",
+                   .severity = Severity::warning,
+                   .clause = "RFC 5044 4.4",
+                   .meaning = "FPDUs of iWARP have a wrong CRC",
+                   .draw = iwarp_crc_wrong},
+        FindingRow{.id = "iwarp-retransmission",
+                   .severity = Severity::warning,
+                   .clause = "RFC 5681 3.2",
+                   .meaning = "TCP retransmitted segments of an iWARP connection",
+                   .by_order = true,
+                   .draw = iwarp_retransmission},
+        FindingRow{.id = "iwarp-nonconforming",
+                   .severity = Severity::note,
+                   .clause = "RFC 5040 4.4; RFC 5044 4.3",
+                   .meaning = "An iWARP sender does not follow the RFCs",
+                   .draw = iwarp_nonconforming},
+        FindingRow{.id = "iwarp-unreadable",
+                   .severity = Severity::note,
+                   .clause = "RFC 5044 4",
+                   .meaning = "Bytes of an iWARP stream are not FPDUs",
+                   .draw = iwarp_unreadable},
+        FindingRow{.id = "iwarp-stream-holes",
+                   .severity = Severity::note,
+                   .clause = kObserved,
+                   .meaning = "The capture lacks bytes of an iWARP stream",
+                   .draw = iwarp_stream_holes},
+    };
+    return {kRows, {}};
+}
+
+}  // namespace qps::transport::families

@@ -2,14 +2,47 @@
 #include <transport-replay/findings/loss_place.hpp>
 #include <transport-replay/report/words.hpp>
 
+#include <array>
 #include <utility>
 
 #include <fmt/format.h>
 
 namespace qps::transport {
 
+namespace {
+
+constexpr FactRow kPlace{"place", Unit::text, "where all of them were lost"};
+constexpr FactRow kPlaces{"places", Unit::list, "where they were lost, with how many"};
+constexpr FactRow kBeforeTap{"lost_before_tap", Unit::count, "loss events between the sender and the tap, or between two taps"};
+constexpr FactRow kBehindTap{"lost_behind_tap", Unit::count, "loss events behind the tap; reordering is not excluded there"};
+constexpr FactRow kCorruptedBeforeTap{"corrupted_before_tap", Unit::count, "loss events of packets whose ICRC was wrong at the tap"};
+constexpr FactRow kPlaceUndecided{"place_undecided", Unit::count, "loss events of which the capture does not tell where, or whether the packet was only late"};
+constexpr FactRow kDiscarded{"discarded_behind_lost", Unit::count, "loss events of packets that were discarded behind a lost one"};
+constexpr FactRow kPassedTap{"passed_tap", Unit::text, "the last tap that the lost packets passed"};
+constexpr FactRow kMissedTap{"missed_tap", Unit::text, "the first tap that they did not pass"};
+constexpr FactRow kUnchecked{"icrc_unchecked", Unit::flag, "the ICRC of packets that passed the tap could not be checked"};
+constexpr std::array kFacts{&kPlace, &kPlaces, &kBeforeTap, &kBehindTap, &kCorruptedBeforeTap, &kPlaceUndecided, &kDiscarded, &kPassedTap, &kMissedTap, &kUnchecked};
+
+constexpr std::string_view kAnywhere =
+    "Find the drops on the way from {requester:host} to {responder:host}: switch buffer and PFC drop counters of this priority, out_of_sequence and "
+    "rx_discards on the receiver (`rdma statistic`, `ethtool -S`), lossless class and ECN on every hop.";
+constexpr std::string_view kBetweenTaps =
+    "Find the drops between {passed_tap} and {missed_tap}, which both captured: transmit discards where it passed (`ethtool -S`), buffer and "
+    "PFC drop counters of this priority on every switch between them, receive discards where it is missing; neither application is their cause.";
+constexpr std::string_view kBefore =
+    "Find the drops between {requester:host} and {missed_tap}: its own transmit drops (`tc -s qdisc`, `ethtool -S`), then buffer and "
+    "PFC drop counters of this priority on every switch before the tap; the receiver is not their cause.";
+constexpr std::string_view kBehind =
+    "Find the drops between {passed_tap} and {responder:host}: buffer and PFC drop counters of this priority on every switch behind "
+    "the tap, then rx_discards and out_of_sequence on the receiver (`ethtool -S`, `rdma statistic`); capture "
+    "[icrc_unchecked?whole packets to tell loss from corruption|at the receiver to tell loss from reordering].";
+
+}  // namespace
+
+std::span<const FactRow* const> loss_place_facts() { return kFacts; }
+
 LossPlace::LossPlace(const Episodes& found, const std::vector<const Recovery*>& episodes, std::span<const CapturedHost> hosts)
-    : from_(words::host(found.from())), to_(words::host(found.to())), hosts_(hosts),
+    : from_(words::host(found.from())), hosts_(hosts),
       unchecked_(found.way().intact + found.way().incidents->corrupt < found.way().packets) {
     for (const Recovery* episode : episodes) switch (episode->cause) {
             case NakCause::corrupt: ++places_[{Kind::corrupt, episode->passed, episode->missed}]; break;
@@ -29,15 +62,15 @@ std::string tap_of(HostNumber host, std::span<const CapturedHost> hosts) {
 
 }  // namespace
 
-std::string timeouts_placed(const std::vector<const Recovery*>& episodes, std::span<const CapturedHost> hosts) {
+std::vector<std::string> timeouts_placed(const std::vector<const Recovery*>& episodes, std::span<const CapturedHost> hosts) {
     std::map<std::tuple<bool, HostNumber, HostNumber>, std::uint64_t> places;
     for (const Recovery* episode : episodes)
         if (episode->passed != HostNumber{} && episode->missed != HostNumber{}) ++places[{episode->missed_answer, episode->passed, episode->missed}];
-    std::string out;
+    std::vector<std::string> out;
     for (const auto& [place, count] : places) {
         const auto& [answer, passed, missed] = place;
-        out += fmt::format("; {} of them because {} lost between {} and {}", grouped(count), answer ? "the answer was" : "requests were",
-                           tap_of(passed, hosts), tap_of(missed, hosts));
+        out.push_back(fmt::format("{} of them because {} lost between {} and {}", grouped(count), answer ? "the answer was" : "requests were",
+                                  tap_of(passed, hosts), tap_of(missed, hosts)));
     }
     return out;
 }
@@ -57,17 +90,25 @@ std::string LossPlace::words(const Place& place) const {
     return "undecided";
 }
 
-std::string LossPlace::text() const {
-    if (places_.empty()) return {};
+Facts LossPlace::facts() const {
+    std::array<std::uint64_t, 4> of_kind{};
+    for (const auto& [place, count] : places_) of_kind[static_cast<std::size_t>(place.kind)] += count;
+    const auto events = [&](Kind kind) { return nonzero(of_kind[static_cast<std::size_t>(kind)]); };
+    Facts facts{{kBeforeTap, events(Kind::before)}, {kBehindTap, events(Kind::behind)},   {kCorruptedBeforeTap, events(Kind::corrupt)},
+                {kPlaceUndecided, events(Kind::undecided)}, {kDiscarded, nonzero(discarded_)}, {kUnchecked, unchecked_}};
+    if (places_.empty()) return facts;
     if (places_.size() == 1 && discarded_ == 0) {
         const auto& [place, count] = *places_.begin();
-        if (place.kind == Kind::undecided) return ", lost or late is undecided";
-        return fmt::format(", {}{}", count == 1 ? "" : "all ", words(place));
+        facts.emplace_back(kPassedTap, tap(place.passed));
+        facts.emplace_back(kMissedTap, tap(place.missed));
+        facts.emplace_back(kPlace, place.kind == Kind::undecided ? "lost or late is undecided" : fmt::format("{}{}", count == 1 ? "" : "all ", words(place)));
+        return facts;
     }
-    std::string out;
-    for (const auto& [place, count] : places_) out += fmt::format(", {} {}", grouped(count), words(place));
-    if (discarded_ != 0) out += fmt::format(", {} discarded behind a lost one", grouped(discarded_));
-    return out;
+    std::vector<std::string> places;
+    for (const auto& [place, count] : places_) places.push_back(fmt::format("{} {}", grouped(count), words(place)));
+    if (discarded_ != 0) places.push_back(fmt::format("{} discarded behind a lost one", grouped(discarded_)));
+    facts.emplace_back(kPlaces, std::move(places));
+    return facts;
 }
 
 bool LossPlace::proven() const {
@@ -76,30 +117,13 @@ bool LossPlace::proven() const {
     return true;
 }
 
-std::string LossPlace::anywhere() const {
-    return fmt::format("Find the drops on the way from {} to {}: switch buffer and PFC drop counters of this priority, out_of_sequence and "
-                       "rx_discards on the receiver (`rdma statistic`, `ethtool -S`), lossless class and ECN on every hop.",
-                       from_, to_);
-}
-
-std::string LossPlace::advice() const {
-    if (places_.size() != 1) return anywhere();
-    const Place& place = places_.begin()->first;
-    if (place.kind == Kind::before && place.passed != HostNumber{})
-        return fmt::format("Find the drops between {} and {}, which both captured: transmit discards where it passed (`ethtool -S`), buffer and "
-                           "PFC drop counters of this priority on every switch between them, receive discards where it is missing; neither "
-                           "application is their cause.",
-                           tap(place.passed), tap(place.missed));
-    if (place.kind == Kind::before)
-        return fmt::format("Find the drops between {} and {}: its own transmit drops (`tc -s qdisc`, `ethtool -S`), then buffer and "
-                           "PFC drop counters of this priority on every switch before the tap; the receiver is not their cause.",
-                           from_, tap(place.missed));
-    if (place.kind == Kind::behind)
-        return fmt::format("Find the drops between {} and {}: buffer and PFC drop counters of this priority on every switch behind "
-                           "the tap, then rx_discards and out_of_sequence on the receiver (`ethtool -S`, `rdma statistic`); capture {} "
-                           "to tell loss from {}.",
-                           tap(place.passed), to_, unchecked_ ? "whole packets" : "at the receiver", unchecked_ ? "corruption" : "reordering");
-    return anywhere();
+std::string_view LossPlace::advice() const {
+    if (places_.size() != 1 || discarded_ != 0) return kAnywhere;
+    switch (const Place& place = places_.begin()->first; place.kind) {
+        case Kind::before: return place.passed != HostNumber{} ? kBetweenTaps : kBefore;
+        case Kind::behind: return kBehind;
+        default: return kAnywhere;
+    }
 }
 
 bool is_selective(const std::vector<const Recovery*>& episodes) {

@@ -1,6 +1,6 @@
 // Findings about connections set up and taken down, and about joins of multicast groups.
 #include <dissect/render_value.hpp>
-#include <transport-replay/findings/draw.hpp>
+#include <transport-replay/findings/families.hpp>
 #include <transport-replay/findings/evidence.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/words.hpp>
@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-namespace qps::transport::draw {
+namespace qps::transport::families {
 
 namespace {
 
@@ -132,8 +132,6 @@ std::map<AttemptKey, AttemptGroup> groups(const Timeline& timeline, CmOutcome ou
     return groups(timeline, [&](const CmAttempt& attempt) { return attempt.outcome == outcome; }, [](const CmAttempt&) { return 0U; });
 }
 
-}  // namespace
-
 void cm_rejected(const Timeline& timeline, const Emit& emit) {
     const auto mine = [](const CmAttempt& attempt) { return attempt.outcome == CmOutcome::rejected && attempt.rejection.has_value(); };
     const auto detail = [](const CmAttempt& attempt) { return attempt.rejection->reason * 2U + (attempt.rejection->by_active ? 1U : 0U); };
@@ -144,12 +142,12 @@ void cm_rejected(const Timeline& timeline, const Emit& emit) {
         const ReasonAdvice advice = advice_of(rejection.reason);
         const bool active_acts = rejection.by_active == (advice.to == Addressee::rejecting);
         emit({.party = party_of(rejection, advice.to),
-              .packets = group.packets,
+              .old_packets = group.packets,
               .count = group.count,
-              .summary = fmt::format("{} rejected the connection {} to {}{}: reason {}{}{}.", by,
+              .old_summary = fmt::format("{} rejected the connection {} to {}{}: reason {}{}{}.", by,
                                      rejection.by_active ? "that it requested" : fmt::format("requested by {}", group.active()), service_of(*group.first), group.times(),
                                      rejection.reason, reason.empty() ? "" : fmt::format(", {}", reason), private_data_of(*group.first)),
-              .advice = fmt::format("On {}: {}", active_acts ? group.active() : group.passive(), advice.advice)});
+              .old_advice = fmt::format("On {}: {}", active_acts ? group.active() : group.passive(), advice.advice)});
     }
 }
 
@@ -166,12 +164,12 @@ void cm_no_answer(const Timeline& timeline, const Emit& emit) {
                 : std::string();
         emit(
             {.party = Party::undecided,
-             .packets = group.packets,
+             .old_packets = group.packets,
              .count = group.count,
-             .summary = fmt::format("{} sent {} to {} for {}{} and got no answer; {} {}.", group.active(), counted(sent, "CM request"),
+             .old_summary = fmt::format("{} sent {} to {} for {}{} and got no answer; {} {}.", group.active(), counted(sent, "CM request"),
                                     group.passive(), service_of(*group.first), wait, group.passive(),
                                     alive ? "sends other packets to it" : "sent nothing to it in this capture"),
-             .advice = fmt::format("Check that {} receives them (tcpdump there, firewall for UDP port 4791, GID and VLAN), that rdma_cm is "
+             .old_advice = fmt::format("Check that {} receives them (tcpdump there, firewall for UDP port 4791, GID and VLAN), that rdma_cm is "
                                    "loaded, and that the tap sees both directions.",
                                    group.passive())});
     }
@@ -180,11 +178,11 @@ void cm_no_answer(const Timeline& timeline, const Emit& emit) {
 void cm_half_open(const Timeline& timeline, const Emit& emit) {
     for (const auto& [key, group] : groups(timeline, CmOutcome::half_open))
         emit({.party = Party::requester,
-              .packets = group.packets,
+              .old_packets = group.packets,
               .count = group.count,
-              .summary = fmt::format("{} accepted a connection from {} to {}{}, but neither an RTU nor data followed its REP.",
+              .old_summary = fmt::format("{} accepted a connection from {} to {}{}, but neither an RTU nor data followed its REP.",
                                      group.passive(), group.active(), service_of(*group.first), group.times()),
-              .advice =
+              .old_advice =
                   fmt::format("Check {}: its application may be slow in the connect handler, may have exited, or does not receive the REP; {} "
                               "holds resources until its CM gives up.",
                               group.active(), group.passive())});
@@ -201,10 +199,10 @@ void cm_unexpected_message(const Timeline& timeline, const Emit& emit) {
         const Party sender = first.from_active ? Party::requester : Party::responder;
         FindingDraft draft{.party = attempt.incomplete ? Party::undecided : sender, .count = refusals.size()};
         for (const CmRefusal* refusal : refusals) add_evidence(draft, refusal->frame);
-        draft.summary = fmt::format("{} sent a CM message that is not valid in the state of the attempt between {} and {}: {} in state {}.",
+        draft.old_summary = fmt::format("{} sent a CM message that is not valid in the state of the attempt between {} and {}: {} in state {}.",
                                     text((first.from_active ? attempt.active : attempt.passive).address), text(attempt.active.address),
                                     text(attempt.passive.address), name(first.event), name(first.state));
-        draft.advice =
+        draft.old_advice =
             "See the ladder of this attempt (`qpscope cm`); if the capture contains all messages, report it to the vendor of that CM.";
         emit(std::move(draft));
     }
@@ -217,12 +215,12 @@ void cm_retries(const Timeline& timeline, const Emit& emit) {
     for (const auto& [key, group] : groups(timeline, mine, [](const CmAttempt&) { return 0U; })) {
         const bool slow = group.slowest && *group.slowest >= kSlowSetup;
         emit({.party = Party::undecided,
-              .packets = group.packets,
+              .old_packets = group.packets,
               .count = group.answered_repeats,
-              .summary = fmt::format("{} and {} retransmitted {} in {}{}.", group.active(), group.passive(),
+              .old_summary = fmt::format("{} and {} retransmitted {} in {}{}.", group.active(), group.passive(),
                                      counted(group.answered_repeats, "CM message"), counted(group.count, "attempt"),
                                      group.slowest ? fmt::format("; setup took up to {}", duration_text(*group.slowest)) : ""),
-              .advice =
+              .old_advice =
                   fmt::format("Look for lost UD packets of queue pair 1 between the two and for an application on {} that is slow to accept; "
                               "each retry costs the CM response timeout.",
                               group.passive()),
@@ -236,11 +234,11 @@ void cm_unresolved(const Timeline& timeline, const Emit& emit) {
     for (const auto& [key, group] : groups(timeline, CmOutcome::unresolved)) {
         const std::size_t status = group.first->sidr_status.value_or(0);
         emit({.party = Party::responder,
-              .packets = group.packets,
+              .old_packets = group.packets,
               .count = group.count,
-              .summary = fmt::format("{} did not resolve {} for {}{}: status {}, {}.", group.passive(), service_of(*group.first),
+              .old_summary = fmt::format("{} did not resolve {} for {}{}: status {}, {}.", group.passive(), service_of(*group.first),
                                      group.active(), group.times(), status, status < kStatus.size() ? kStatus[status] : "reserved"),
-              .advice = fmt::format("Start the datagram service on {}, or correct the port: `rdma resource show cm_id` lists the listeners.",
+              .old_advice = fmt::format("Start the datagram service on {}, or correct the port: `rdma resource show cm_id` lists the listeners.",
                                     group.passive())});
     }
 }
@@ -251,11 +249,11 @@ void cm_disconnect_unanswered(const Timeline& timeline, const Emit& emit) {
     };
     for (const auto& [key, group] : groups(timeline, mine, [](const CmAttempt&) { return 0U; }))
         emit({.party = Party::undecided,
-              .packets = group.packets,
+              .old_packets = group.packets,
               .count = group.count,
-              .summary =
+              .old_summary =
                   fmt::format("A DREQ between {} and {} was repeated and not answered{}.", group.active(), group.passive(), group.times()),
-              .advice =
+              .old_advice =
                   "Look for an end that went away without disconnecting (crash, reboot, link down): the other holds its resources until "
                   "CM gives up."});
 }
@@ -269,11 +267,60 @@ void multicast_join_failed(const Timeline& timeline, const Emit& emit) {
         add_evidence(draft, join.frame);
     }
     if (first == nullptr) return;
-    draft.summary = fmt::format("Subnet administration refused {}, the first from {} to group {}: MAD status 0x{:04x}.",
+    draft.old_summary = fmt::format("Subnet administration refused {}, the first from {} to group {}: MAD status 0x{:04x}.",
                                 counted(draft.count, "join"), text(first->member), text(first->group), *first->status);
-    draft.advice =
+    draft.old_advice =
         "Check that the group exists with this MTU, rate and P_Key (`saquery -g`) and that the port is a member of its partition.";
     emit(std::move(draft));
 }
 
-}  // namespace qps::transport::draw
+}  // namespace
+
+Family management_family() {
+    static constexpr std::array kRows{
+        FindingRow{.id = "cm-rejected",
+                   .severity = Severity::error,
+                   .clause = "IBA 12.6.7",
+                   .meaning = "A connection request was rejected",
+                   .draw = cm_rejected},
+        FindingRow{.id = "cm-no-answer",
+                   .severity = Severity::error,
+                   .clause = "IBA 12.9.8",
+                   .meaning = "A connection request was not answered",
+                   .draw = cm_no_answer},
+        FindingRow{.id = "cm-half-open",
+                   .severity = Severity::warning,
+                   .clause = "IBA 12.9.7",
+                   .meaning = "A connection was accepted but never confirmed",
+                   .draw = cm_half_open},
+        FindingRow{.id = "cm-unexpected-message",
+                   .severity = Severity::warning,
+                   .clause = "IBA 12.9.7",
+                   .meaning = "A CM message is not valid in the state of its connection",
+                   .draw = cm_unexpected_message},
+        FindingRow{.id = "cm-retries",
+                   .severity = Severity::note,
+                   .clause = "IBA 12.9.8",
+                   .meaning = "CM messages were retransmitted",
+                   .by_order = true,
+                   .draw = cm_retries},
+        FindingRow{.id = "cm-unresolved",
+                   .severity = Severity::error,
+                   .clause = "IBA 12.11.2",
+                   .meaning = "A datagram service was not resolved",
+                   .draw = cm_unresolved},
+        FindingRow{.id = "cm-disconnect-unanswered",
+                   .severity = Severity::note,
+                   .clause = "IBA 12.9.7",
+                   .meaning = "A disconnect request was not answered",
+                   .draw = cm_disconnect_unanswered},
+        FindingRow{.id = "multicast-join-failed",
+                   .severity = Severity::warning,
+                   .clause = "IBA 15.2.5.17",
+                   .meaning = "A multicast join was refused",
+                   .draw = multicast_join_failed},
+    };
+    return {kRows, {}};
+}
+
+}  // namespace qps::transport::families

@@ -2,17 +2,19 @@
 // is not known. A NAK is evidence by itself; silence is none where only one direction was captured.
 #include <dissect/headers/infiniband.hpp>
 #include <dissect/types.hpp>
-#include <transport-replay/findings/draw.hpp>
+#include <transport-replay/findings/families.hpp>
+#include <transport-replay/findings/lone_naks.hpp>
 #include <transport-replay/findings/evidence.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/words.hpp>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include <fmt/format.h>
 
-namespace qps::transport::draw {
+namespace qps::transport::families {
 
 namespace {
 
@@ -49,8 +51,6 @@ std::vector<Lone> lone_answers(const Timeline& timeline) {
     return found;
 }
 
-}  // namespace
-
 void nak_ignored(const Timeline& timeline, const Emit& emit) {
     for (const Episodes& all : all_episodes(timeline)) {
         std::vector<const Recovery*> episodes;
@@ -66,12 +66,12 @@ void nak_ignored(const Timeline& timeline, const Emit& emit) {
         const auto naks = static_cast<std::uint64_t>(std::ranges::count_if(all.episodes, &Recovery::nak));
         emit({.party = Party::requester,
               .connection = all.connection.uid,
-              .packets = evidence(episodes),
+              .old_packets = evidence(episodes),
               .count = episodes.size(),
-              .summary = fmt::format("{} ignored {} of {} from {} and went back only at its ACK timeout, {} after the NAK; waited {}.",
+              .old_summary = fmt::format("{} ignored {} of {} from {} and went back only at its ACK timeout, {} after the NAK; waited {}.",
                                      host(all.from()), grouped(episodes.size()), counted(naks, "sequence NAK"), who(all.to()),
                                      span_text(episodes, &Recovery::waited), cost(episodes.size(), waited, most)),
-              .advice = fmt::format("Find the loss first, since a requester that is still retransmitting may drop the NAK of another loss (soft-RoCE "
+              .old_advice = fmt::format("Find the loss first, since a requester that is still retransmitting may drop the NAK of another loss (soft-RoCE "
                                     "does); lower the ACK timeout on {} (ibv_qp_attr.timeout, NCCL_IB_TIMEOUT, UCX_RC_TIMEOUT) to wait less.",
                                     host(all.from()))});
     }
@@ -83,25 +83,27 @@ void retransmission_undecided(const Timeline& timeline, const Emit& emit) {
         const std::string again = fmt::format("{} retransmitted {} to {} in {}", host(found.from()), resent(found.sum, rests_of_reads(episodes)), who(found.to()),
                                               counted(found.sum.episodes, "episode"));
         FindingDraft draft{
-            .party = Party::undecided, .connection = found.connection.uid, .packets = evidence(episodes), .count = found.sum.episodes};
+            .party = Party::undecided, .connection = found.connection.uid, .old_packets = evidence(episodes), .count = found.sum.episodes};
         std::vector<const Recovery*> between;
         std::ranges::copy_if(episodes, std::back_inserter(between), &Recovery::nak);
         if (!episodes.empty() && std::ranges::all_of(episodes, &Recovery::inferred)) {
-            draft.summary = fmt::format("{}; answers were not captured, so whether NAKs or ACK timeouts caused it, and whether it gave up in the "
+            draft.old_summary = fmt::format("{}; answers were not captured, so whether NAKs or ACK timeouts caused it, and whether it gave up in the "
                                         "end, cannot be judged.",
                                         again);
-            draft.advice = "Capture both directions to see what was lost.";
+            draft.old_advice = "Capture both directions to see what was lost.";
         } else if (!between.empty() && between.size() == episodes.size()) {
-            draft.summary = fmt::format("{}, {} after a sequence NAK: too late for an answer to it, too early for the ACK timeout.", again,
+            draft.old_summary = fmt::format("{}, {} after a sequence NAK: too late for an answer to it, too early for the ACK timeout.", again,
                                         span_text(between, &Recovery::waited));
-            draft.advice = fmt::format("Compare local_ack_timeout_err and packet_seq_err of {} (`rdma statistic`).", host(found.from()));
+            draft.old_advice = fmt::format("Compare local_ack_timeout_err and packet_seq_err of {} (`rdma statistic`).", host(found.from()));
         } else {
-            draft.summary = fmt::format("{}; the capture shows neither a NAK nor a silence as long as its ACK timeout.", again);
-            draft.advice = "Check whether the capture lacks packets, such as the NAK (drops of the capturing host).";
+            draft.old_summary = fmt::format("{}; the capture shows neither a NAK nor a silence as long as its ACK timeout.", again);
+            draft.old_advice = "Check whether the capture lacks packets, such as the NAK (drops of the capturing host).";
         }
         emit(std::move(draft));
     }
 }
+
+}  // namespace
 
 void lone_sequence_naks(const Timeline& timeline, const Emit& emit) {
     for (const Lone& lone : lone_answers(timeline)) {
@@ -110,12 +112,12 @@ void lone_sequence_naks(const Timeline& timeline, const Emit& emit) {
         if (naks.empty()) continue;  // none, or only behind RNR NAKs
         emit({.party = Party::fabric,
               .connection = lone.connection.uid,
-              .packets = std::move(naks),
+              .old_packets = std::move(naks),
               .count = way.incidents->sequence_naks,
-              .summary = fmt::format("{} sent {} to {}: requests did not arrive, or not in order; they were not captured, so what that "
+              .old_summary = fmt::format("{} sent {} to {}: requests did not arrive, or not in order; they were not captured, so what that "
                                      "cost cannot be judged.",
                                      host(lone.from()), counted(way.incidents->sequence_naks, "sequence NAK"), who(lone.to())),
-              .advice = fmt::format("Find the drops or the reordering on the way from {} to {} (out_of_sequence in `rdma statistic`, switch "
+              .old_advice = fmt::format("Find the drops or the reordering on the way from {} to {} (out_of_sequence in `rdma statistic`, switch "
                                     "drop counters), and capture both directions.",
                                     host(lone.to()), host(lone.from()))});
     }
@@ -130,14 +132,32 @@ void lone_rnr_naks(const Timeline& timeline, const Emit& emit) {
         const std::string refused = longest == Duration{} ? "" : fmt::format("; one PSN was refused for {}", duration_text(longest));
         emit({.party = Party::responder,
               .connection = lone.connection.uid,
-              .packets = way.incidents->frames(Oddity::rnr_nak),
+              .old_packets = way.incidents->frames(Oddity::rnr_nak),
               .count = way.incidents->rnr_naks,
-              .summary = fmt::format("{} had no receive posted for {}: {} with a timer of {} (code {}){}; the requests were not captured.",
+              .old_summary = fmt::format("{} had no receive posted for {}: {} with a timer of {} (code {}){}; the requests were not captured.",
                                      host(lone.from()), who(lone.to()), counted(way.incidents->rnr_naks, "RNR NAK"),
                                      duration_text(Duration{dissect::kRnrTimer[code] * kRnrUnit}), code, refused),
-              .advice = fmt::format("Post more receives on {} (deeper receive queue, SRQ with a limit event).", host(lone.from())),
+              .old_advice = fmt::format("Post more receives on {} (deeper receive queue, SRQ with a limit event).", host(lone.from())),
               .severity = Severity::note});  // what it cost, or ended, the requests would show
     }
 }
 
-}  // namespace qps::transport::draw
+Family naks_family() {
+    static constexpr std::array kRows{
+        FindingRow{.id = "nak-ignored",
+                   .severity = Severity::warning,
+                   .clause = "IBA 9.7.5.1.2",
+                   .meaning = "A requester ignored a sequence NAK and waited for its ACK timeout",
+                   .by_order = true,
+                   .draw = nak_ignored},
+        FindingRow{.id = "retransmission-undecided",
+                   .severity = Severity::note,
+                   .clause = "IBA 9.7.6.1.3",
+                   .meaning = "A requester retransmitted for a reason that the capture does not show",
+                   .by_order = true,
+                   .draw = retransmission_undecided},
+    };
+    return {kRows, {}};
+}
+
+}  // namespace qps::transport::families

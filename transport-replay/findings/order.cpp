@@ -1,15 +1,16 @@
 // Findings about what the network did to the order, the number and the bits of packets.
-#include <transport-replay/findings/draw.hpp>
+#include <transport-replay/findings/families.hpp>
 #include <transport-replay/findings/evidence.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/words.hpp>
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include <fmt/format.h>
 
-namespace qps::transport::draw {
+namespace qps::transport::families {
 
 namespace {
 
@@ -69,26 +70,26 @@ void tell_chance(const Sender& sender, const std::string& name, FindingDraft& dr
     const auto were = [](std::uint64_t count) { return count == 1 ? "was" : "were"; };
     const auto they = [](std::uint64_t count) { return count == 1 ? "it" : "they"; };
     const std::string taken = fmt::format("{} acknowledged without a NAK or a retransmission", were(sender.taken));
-    if (sender.ways != 1) draft.summary += fmt::format(", in {}", counted(sender.ways, "connection"));
+    if (sender.ways != 1) draft.old_summary += fmt::format(", in {}", counted(sender.ways, "connection"));
     if (sender.again == 0 && sender.taken != 0) {
         draft.party = Party::capture;
-        draft.summary += sender.taken == sender.corrupt ? fmt::format(", and {} {}", they(sender.taken), taken)
+        draft.old_summary += sender.taken == sender.corrupt ? fmt::format(", and {} {}", they(sender.taken), taken)
                                                         : fmt::format("; {} of them {}", grouped(sender.taken), taken);
-        draft.summary += ": intact at the receiver, and damaged only in the capture.";
-        draft.advice = "Look at what lies between the wire and this file: mirror port, tap, capturing host, tools that edit captures. What receivers drop "
+        draft.old_summary += ": intact at the receiver, and damaged only in the capture.";
+        draft.old_advice = "Look at what lies between the wire and this file: mirror port, tap, capturing host, tools that edit captures. What receivers drop "
                        "their counters tell (`ethtool -S`, `rdma statistic`).";
         return;
     }
     draft.party = sender.again != 0 ? Party::fabric : Party::undecided;
     if (sender.again == 0)
-        draft.summary += fmt::format(": whether {} {} corrupted on the way, and dropped by the receiver, or by what recorded {} is undecided.",
+        draft.old_summary += fmt::format(": whether {} {} corrupted on the way, and dropped by the receiver, or by what recorded {} is undecided.",
                                      they(sender.corrupt), were(sender.corrupt), sender.corrupt == 1 ? "it" : "them");
     else if (sender.taken == 0)
-        draft.summary += ": corrupted on the way; receivers drop such packets.";
+        draft.old_summary += ": corrupted on the way; receivers drop such packets.";
     else
-        draft.summary += fmt::format(": {} of them {} requested again by a NAK, and so corrupted on the way; {} of them {}, and so intact at the receiver.",
+        draft.old_summary += fmt::format(": {} of them {} requested again by a NAK, and so corrupted on the way; {} of them {}, and so intact at the receiver.",
                                      grouped(sender.again), were(sender.again), grouped(sender.taken), taken);
-    draft.advice = fmt::format(
+    draft.old_advice = fmt::format(
         "List them (`qpscope packets -Y 'rdma.icrc.status == bad'`) and find the link that corrupts packets of {} (towards {} "
         "first): FCS and symbol errors of NICs and switches (`ethtool -S`, `mlxlink`), then cable, optics, switch memory.",
         name, sender.peer);
@@ -98,35 +99,35 @@ FindingDraft draft_of(const Address& address, const Sender& sender) {
     const std::string name = text(address);
     FindingDraft draft;
     draft.count = sender.corrupt;
-    draft.packets = sender.frames;
+    draft.old_packets = sender.frames;
     if (sender.ways == 1) draft.connection = sender.connection;
-    draft.summary = fmt::format("{} of {} from {} ({}) {} a wrong ICRC", grouped(sender.corrupt), counted(sender.packets, "packet"),
+    draft.old_summary = fmt::format("{} of {} from {} ({}) {} a wrong ICRC", grouped(sender.corrupt), counted(sender.packets, "packet"),
                                 name, share(sender.corrupt, sender.packets), sender.corrupt == 1 ? "has" : "have");
     if (!sender.systematic()) {
         tell_chance(sender, name, draft);
     } else if (sender.answered != 0) {
         draft.party = Party::capture;
         draft.severity = Severity::warning;
-        draft.summary += ", yet they are answered: they were right on the wire, and were captured before the NIC added the ICRC or changed afterwards.";
-        draft.advice = "Capture at a mirror port instead of on the sending host, and do not anonymise addresses if ICRCs matter.";
+        draft.old_summary += ", yet they are answered: they were right on the wire, and were captured before the NIC added the ICRC or changed afterwards.";
+        draft.old_advice = "Capture at a mirror port instead of on the sending host, and do not anonymise addresses if ICRCs matter.";
     } else if (sender.deaf) {
         draft.party = Party::undecided;
         draft.severity = Severity::note;
-        draft.summary += ", and nothing that was sent to it was captured: whether it computes them wrongly or the tap saw them before the "
+        draft.old_summary += ", and nothing that was sent to it was captured: whether it computes them wrongly or the tap saw them before the "
                          "NIC added the ICRC is undecided.";
-        draft.advice = "Capture both directions, at a mirror port.";
+        draft.old_advice = "Capture both directions, at a mirror port.";
     } else if (sender.damaged != 0) {
         draft.party = Party::undecided;
         draft.severity = Severity::warning;
-        draft.summary += fmt::format(", and so have {} to it: whether both ends compute them wrongly, or the tap saw packets before "
+        draft.old_summary += fmt::format(", and so have {} to it: whether both ends compute them wrongly, or the tap saw packets before "
                                      "the NIC added the ICRC, or they were changed afterwards, is undecided.",
                                      counted(sender.damaged, "packet"));
-        draft.advice = "Capture at a mirror port; without `--icrc check`, packets are analysed as if such ICRCs were right.";
+        draft.old_advice = "Capture at a mirror port; without `--icrc check`, packets are analysed as if such ICRCs were right.";
     } else {
         draft.party = sender.asked != 0 ? Party::responder : Party::requester;
         draft.severity = Severity::error;
-        draft.summary += ": it computes them wrongly, and nothing is answered.";
-        draft.advice = fmt::format(
+        draft.old_summary += ": it computes them wrongly, and nothing is answered.";
+        draft.old_advice = fmt::format(
             "Check which fields {} leaves out of the ICRC (pad, VLAN, IPv6 flow label, checksum) and whether a gateway "
             "or NAT rewrites addresses on the way.",
             name);
@@ -134,18 +135,16 @@ FindingDraft draft_of(const Address& address, const Sender& sender) {
     return draft;
 }
 
-}  // namespace
-
 // None is right, so that nothing tells a wrong one from the others.
 void no_icrc_right(const CaptureQuality& quality, const Emit& emit) {
     const bool followed = quality.icrc_not_judged != 0;
     emit({.party = Party::capture,
           .count = quality.icrc_bad,
-          .summary = fmt::format("The ICRC is not judged: it is wrong in {} of {}, and right in none: likely they were captured before the NIC "
+          .old_summary = fmt::format("The ICRC is not judged: it is wrong in {} of {}, and right in none: likely they were captured before the NIC "
                                  "added it, or changed afterwards.{}",
                                  grouped(quality.icrc_bad), counted(quality.rdma_packets, "RDMA packet"),
                                  followed ? " They are analysed as if it was right." : " They are left out of the analysis."),
-          .advice = followed ? "Capture at a mirror port and do not anonymise if ICRCs matter; `--icrc check` takes every wrong ICRC for corruption."
+          .old_advice = followed ? "Capture at a mirror port and do not anonymise if ICRCs matter; `--icrc check` takes every wrong ICRC for corruption."
                              : "Capture at a mirror port if ICRCs matter; `--icrc ignore` analyses these packets all the same.",
           .severity = Severity::note});
 }
@@ -161,7 +160,7 @@ void icrc_not_judged(const Timeline& timeline, const Emit& emit) {
     const bool by_rule = std::ranges::any_of(right, [](const auto& sender) { return sender.second == 0; });
     emit({.party = Party::capture,
           .count = quality.icrc_not_judged,
-          .summary = fmt::format(
+          .old_summary = fmt::format(
               "The ICRC is not judged: it is wrong in {} of {}{}. They are analysed as if it was right.", grouped(quality.icrc_not_judged),
               counted(quality.rdma_packets, "RDMA packet"),
               quality.icrc_zero == quality.icrc_not_judged ? ", which have 0 there: they were captured before the NIC filled it in, or a "
@@ -169,7 +168,7 @@ void icrc_not_judged(const Timeline& timeline, const Emit& emit) {
               : by_rule ? ", in none of a sender's packets right, and nothing shows that receivers dropped them: likely they were "
                           "captured before the NIC added it, or changed afterwards"
                         : ", as --icrc ignore says"),
-          .advice = "Capture at a mirror port and do not anonymise if ICRCs matter; `--icrc check` takes every wrong ICRC for corruption.",
+          .old_advice = "Capture at a mirror port and do not anonymise if ICRCs matter; `--icrc check` takes every wrong ICRC for corruption.",
           .severity = Severity::note});
 }
 
@@ -184,10 +183,10 @@ void icrc_wrong(const Timeline& timeline, const Emit& emit) {
     if (reported || timeline.quality.icrc_bad == 0) return;
     emit({.party = Party::undecided,
           .count = timeline.quality.icrc_bad,
-          .summary = fmt::format("{} {} {} a wrong ICRC.", counted(timeline.quality.icrc_bad, "packet"),
+          .old_summary = fmt::format("{} {} {} a wrong ICRC.", counted(timeline.quality.icrc_bad, "packet"),
                                  timeline.quality.left_out != 0 ? "outside of any connection, or recorded by a tap that is not followed," : "outside of any connection",
                                  timeline.quality.icrc_bad == 1 ? "has" : "have"),
-          .advice = "List them (`qpscope packets -Y 'rdma.icrc.status == bad'`) and check what they have in common."});
+          .old_advice = "List them (`qpscope packets -Y 'rdma.icrc.status == bad'`) and check what they have in common."});
 }
 
 void out_of_order(const Timeline& timeline, const Emit& emit) {
@@ -209,14 +208,14 @@ void out_of_order(const Timeline& timeline, const Emit& emit) {
             if (expected && complaints == 0) continue;  // as the user says
             emit({.party = complaints != 0 ? Party::fabric : Party::undecided,
                   .connection = connection.uid,
-                  .packets = way.incidents->frames(Oddity::late),
+                  .old_packets = way.incidents->frames(Oddity::late),
                   .count = late,
-                  .summary =
+                  .old_summary =
                       fmt::format("{} of {} from {} to {} arrived after packets sent later ({}), as seen at the tap; {} requested "
                                   "retransmission {}.",
                                   grouped(late), counted(way.packets, "packet"), host(connection.end(end)), who(connection.end(other(end))),
                                   share(late, way.packets), host(connection.end(other(end))), times(complaints)),
-                  .advice = expected ? any_order_advice(host(connection.end(other(end))))
+                  .old_advice = expected ? any_order_advice(host(connection.end(other(end))))
                             : complaints != 0
                                 ? "Disable adaptive routing, packet spraying or round-robin bonding for this traffic, or enable "
                                   "out-of-order support on both NICs (`mlxreg --reg_name ROCE_ACCL`): each late packet costs a retransmission."
@@ -225,8 +224,6 @@ void out_of_order(const Timeline& timeline, const Emit& emit) {
                   .severity = complaints != 0 ? Severity::warning : Severity::note});
         }
 }
-
-namespace {
 
 // Whether the network made the copies: the sender counts its packets, so that it did not; and some came twice here and there among
 // many that came once, so that no second tap recorded a part of the capture.
@@ -246,19 +243,17 @@ FindingDraft undecided_copies(const Connection& connection, End end) {
     const std::uint64_t once = without_copies(way);
     return {.party = Party::undecided,
             .connection = connection.uid,
-            .packets = way.incidents->frames(Oddity::duplicated),
+            .old_packets = way.incidents->frames(Oddity::duplicated),
             .count = way.incidents->duplicated,
-            .summary = fmt::format("{} of {} from {} to {} ({}) arrived twice: whether {} is undecided.", grouped(way.incidents->duplicated),
+            .old_summary = fmt::format("{} of {} from {} to {} ({}) arrived twice: whether {} is undecided.", grouped(way.incidents->duplicated),
                                    counted(once, "request packet"), sender, who(connection.end(other(end))), share(way.incidents->duplicated, once),
                                    sent_once ? "the network doubled them or a second tap recorded them"
                                              : fmt::format("the network or the capture doubled them or {} retransmitted them", sender)),
-            .advice = fmt::format("Compare with duplicate_request of {} (`rdma statistic`): it counts what arrived there twice, not what was recorded "
+            .old_advice = fmt::format("Compare with duplicate_request of {} (`rdma statistic`): it counts what arrived there twice, not what was recorded "
                                   "twice.",
                                   host(connection.end(other(end)))),
             .severity = Severity::note};
 }
-
-}  // namespace
 
 void duplicated(const Timeline& timeline, const Emit& emit) {
     if (timeline.quality.same_tap_systematic) return;  // a mirror doubles, and hides what the network doubles
@@ -275,17 +270,42 @@ void duplicated(const Timeline& timeline, const Emit& emit) {
             emit(
                 {.party = Party::fabric,
                  .connection = connection.uid,
-                 .packets = way.incidents->frames(Oddity::duplicated),
+                 .old_packets = way.incidents->frames(Oddity::duplicated),
                  .count = copies,
-                 .summary = fmt::format("{} of {} from {} to {} ({}) arrived twice with identical bytes: not {} but a device on the path "
+                 .old_summary = fmt::format("{} of {} from {} to {} ({}) arrived twice with identical bytes: not {} but a device on the path "
                                         "duplicated them.",
                                         grouped(copies), counted(once, "request packet"), host(connection.end(end)),
                                         who(connection.end(other(end))), share(copies, once), host(connection.end(end))),
-                 .advice =
+                 .old_advice =
                      "List them (`qpscope packets -Y rdma.duplicated`) and look for a layer-2 loop, flooding of an unknown MAC or a mirror "
                      "session that copies only some of the packets; receivers drop duplicates, so only bandwidth is lost."});
         }
     }
 }
 
-}  // namespace qps::transport::draw
+}  // namespace
+
+Family order_family() {
+    static constexpr std::array kRows{
+        FindingRow{.id = "out-of-order-delivery",
+                   .severity = Severity::warning,
+                   .clause = "IBA 9.7.3",
+                   .meaning = "Packets arrived out of order",
+                   .by_order = true,
+                   .draw = out_of_order},
+        FindingRow{.id = "duplicated-by-network",
+                   .severity = Severity::warning,
+                   .clause = "IBA C9-105",
+                   .meaning = "The network duplicated packets",
+                   .by_order = true,
+                   .draw = duplicated},
+        FindingRow{.id = "icrc-wrong",
+                   .severity = Severity::warning,
+                   .clause = "IBA A17.3.3",
+                   .meaning = "Packets have a wrong invariant CRC",
+                   .draw = icrc_wrong},
+    };
+    return {kRows, {}};
+}
+
+}  // namespace qps::transport::families

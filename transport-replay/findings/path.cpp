@@ -1,14 +1,15 @@
 // Findings about how two ends are set up to reach each other: RoCE version, GID, path MTU, partition.
-#include <transport-replay/findings/draw.hpp>
+#include <transport-replay/findings/families.hpp>
 #include <transport-replay/findings/evidence.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/words.hpp>
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
-namespace qps::transport::draw {
+namespace qps::transport::families {
 
 namespace {
 
@@ -24,8 +25,6 @@ constexpr std::uint64_t kLinkLocal = 0xfe80 >> 6U;  // fe80::/10
 bool roce(const Address& address) { return address.space == AddressSpace::roce_v1 || address.space == AddressSpace::roce_v2; }
 bool link_local(const Address& address) { return roce(address) && address.bits[0] >> 54U == kLinkLocal; }
 
-}  // namespace
-
 void roce_version_mismatch(const Timeline& timeline, const Emit& emit) {
     const auto silent = [&](const OneWay& way, AddressSpace space) { return way.source.space == space && way.destination.space == space; };
     std::optional<Heard> heard;
@@ -39,11 +38,11 @@ void roce_version_mismatch(const Timeline& timeline, const Emit& emit) {
         if (!heard) heard.emplace(timeline);
         const std::string v1 = text(way.source), v2 = text(source);
         emit({.party = Party::undecided,
-              .packets = {heard->first(way.source, way.destination), heard->first(source, destination)},
+              .old_packets = {heard->first(way.source, way.destination), heard->first(source, destination)},
               .count = way.packets + back->packets,
-              .summary = fmt::format("{} sends RoCEv1 to {} ({}), which replies with RoCEv2 ({}): neither accepts the packets of the other.", v1, v2,
+              .old_summary = fmt::format("{} sends RoCEv1 to {} ({}), which replies with RoCEv2 ({}): neither accepts the packets of the other.", v1, v2,
                                      counted(way.packets, "packet"), counted(back->packets, "packet")),
-              .advice = fmt::format("Choose a GID index with RoCEv2 on {} (`show_gids`, NCCL_IB_GID_INDEX, UCX_IB_GID_INDEX, "
+              .old_advice = fmt::format("Choose a GID index with RoCEv2 on {} (`show_gids`, NCCL_IB_GID_INDEX, UCX_IB_GID_INDEX, "
                                     "default_roce_mode of rdma_cm).",
                                     v1)});
     }
@@ -67,9 +66,9 @@ void link_local_gid(const Timeline& timeline, const Emit& emit) {
     if (count == 0) return;
     draft.count = count;
     draft.severity = unanswered != 0 ? Severity::warning : Severity::note;
-    draft.summary = fmt::format("{} used link-local GIDs (fe80::), such as between {}{}.", counted(count, "connection"), example,
+    draft.old_summary = fmt::format("{} used link-local GIDs (fe80::), such as between {}{}.", counted(count, "connection"), example,
                                 unanswered == 0 ? "" : fmt::format("; {} of them got no answer", unanswered));
-    draft.advice =
+    draft.old_advice =
         "Choose the GID index of a routable address (`show_gids`, NCCL_IB_GID_INDEX, ibv_ah_attr.grh.sgid_index): routers "
         "do not forward link-local ones.";
     emit(std::move(draft));
@@ -92,9 +91,9 @@ void path_mtu_differs(const Timeline& timeline, const Emit& emit) {
         if (connection.failed) summary += "; the connection failed";
         emit({.party = Party::application,
               .connection = connection.uid,
-              .packets = first_frames(connection),
-              .summary = summary + ".",
-              .advice = "Set one path MTU at both ends (path_mtu of the queue pair, active_mtu in `ibv_devinfo`), with an Ethernet "
+              .old_packets = first_frames(connection),
+              .old_summary = summary + ".",
+              .old_advice = "Set one path MTU at both ends (path_mtu of the queue pair, active_mtu in `ibv_devinfo`), with an Ethernet "
                         "MTU that carries it everywhere on the path.",
               // Packets shorter than agreed only cost headers.
               .severity = ways || used > agreed ? Severity::warning : Severity::note});
@@ -116,12 +115,12 @@ void path_mtu_small(const Timeline& timeline, const Emit& emit) {
         add_evidence(draft, connection.first_frame());
     }
     if (draft.count == 0 || greatest < kJumboMtu) return;
-    draft.summary = fmt::format(
+    draft.old_summary = fmt::format(
         "{} moved {} in packets of {} or less, while others in this capture use {}: headers take {} of the link "
         "instead of {}.",
         counted(draft.count, "connection"), bytes_text(bytes), length(small), greatest, share(kHeaderBytes, kHeaderBytes + small),
         share(kHeaderBytes, kHeaderBytes + greatest));
-    draft.advice = "Raise the Ethernet MTU of these hosts to 4200 or more and path_mtu to 4096 (`ip link set mtu`, `ibv_devinfo`).";
+    draft.old_advice = "Raise the Ethernet MTU of these hosts to 4200 or more and path_mtu to 4096 (`ip link set mtu`, `ibv_devinfo`).";
     emit(std::move(draft));
 }
 
@@ -152,13 +151,46 @@ void pkey_mismatch(const Timeline& timeline, const Emit& emit) {
         const bool answered = answers_of(connection.ways[0]) + answers_of(connection.ways[1]) != 0;
         emit({.party = Party::application,
               .connection = connection.uid,
-              .packets = first_frames(connection),
-              .summary = fmt::format("{}{}.", what, answered ? "; packets are answered nevertheless" : "; nothing is answered"),
-              .advice =
+              .old_packets = first_frames(connection),
+              .old_summary = fmt::format("{}{}.", what, answered ? "; packets are answered nevertheless" : "; nothing is answered"),
+              .old_advice =
                   "Compare the P_Key tables (`/sys/class/infiniband/*/ports/*/pkeys`) and pkey_index at both ends (NCCL_IB_PKEY); one of "
                   "the two must be a full member (bit 15).",
               .severity = answered ? Severity::warning : Severity::error});
     }
 }
 
-}  // namespace qps::transport::draw
+}  // namespace
+
+Family path_family() {
+    static constexpr std::array kRows{
+        FindingRow{.id = "roce-version-mismatch",
+                   .severity = Severity::error,
+                   .clause = "IBA A16, A17",
+                   .meaning = "One host sends RoCEv1 and its peer RoCEv2",
+                   .draw = roce_version_mismatch},
+        FindingRow{.id = "link-local-gid",
+                   .severity = Severity::note,
+                   .clause = "RFC 4291 2.5.6",
+                   .meaning = "Connections use link-local GIDs, which routers do not forward",
+                   .draw = link_local_gid},
+        FindingRow{.id = "path-mtu-differs",
+                   .severity = Severity::warning,
+                   .clause = "IBA 9.7.4.1.6, C9-92",
+                   .meaning = "The two ends of a connection use different path MTUs",
+                   .draw = path_mtu_differs},
+        FindingRow{.id = "path-mtu-small",
+                   .severity = Severity::note,
+                   .clause = "IBA 9.7.4.1.6",
+                   .meaning = "Bulk traffic uses a small path MTU where others use a large one",
+                   .draw = path_mtu_small},
+        FindingRow{.id = "pkey-mismatch",
+                   .severity = Severity::error,
+                   .clause = "IBA 10.9.3",
+                   .meaning = "The ends of a connection are not in the same partition",
+                   .draw = pkey_mismatch},
+    };
+    return {kRows, {}};
+}
+
+}  // namespace qps::transport::families

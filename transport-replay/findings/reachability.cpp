@@ -1,6 +1,6 @@
 // Findings about who cannot be reached: requests for a MAC address without an answer, ICMP errors about RoCEv2 packets. A host that has no
 // MAC address for its peer cannot bring a queue pair to RTR (ibv_modify_qp: errno 110), and sends nothing that a capture could show.
-#include <transport-replay/findings/draw.hpp>
+#include <transport-replay/findings/families.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/words.hpp>
 
@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-namespace qps::transport::draw {
+namespace qps::transport::families {
 
 namespace {
 
@@ -154,10 +154,10 @@ void tell_retransmitted(const Timeline& timeline, const IcmpError& error, Findin
     const Retransmissions again = retransmitted_to(timeline, error);
     if (again.missed == 0) draft.severity = Severity::note;
     if (!again.known || (again.missed == 0 && some_untold(timeline))) return;
-    draft.summary.pop_back();
-    if (again.missed != 0) draft.summary += fmt::format("; {} retransmitted {} to it.", text(error.source), counted(again.missed, "packet"));
-    else if (again.refused != 0) draft.summary += fmt::format("; {} retransmitted packets to it after RNR NAKs only.", text(error.source));
-    else draft.summary += "; no captured packet was retransmitted.";
+    draft.old_summary.pop_back();
+    if (again.missed != 0) draft.old_summary += fmt::format("; {} retransmitted {} to it.", text(error.source), counted(again.missed, "packet"));
+    else if (again.refused != 0) draft.old_summary += fmt::format("; {} retransmitted packets to it after RNR NAKs only.", text(error.source));
+    else draft.old_summary += "; no captured packet was retransmitted.";
 }
 
 // What became of the packets, as it is told.
@@ -165,8 +165,6 @@ std::string fate_of(const IcmpError& error) {
     if (error.reporter == error.destination) return "it refused its RoCEv2 packets";  // no RDMA there, or a filter
     return fmt::format("its RoCEv2 packets did not reach {}", text(error.destination));
 }
-
-}  // namespace
 
 void neighbour_unanswered(const Timeline& timeline, const Emit& emit) {
     if (timeline.reachability.neighbours.empty()) return;
@@ -179,11 +177,11 @@ void neighbour_unanswered(const Timeline& timeline, const Emit& emit) {
         if (target != nullptr && target->sends && target->spoke >= one.first_time) continue;
         if (!one.answers_are_heard) continue;
         emit({.party = Party::undecided,
-              .packets = {one.first, one.last},
+              .old_packets = {one.first, one.last},
               .count = one.requests,
-              .summary = fmt::format("{} asked {} for the MAC address of {} by {}, within {}, and no answer is in the capture.", text(one.asker),
+              .old_summary = fmt::format("{} asked {} for the MAC address of {} by {}, within {}, and no answer is in the capture.", text(one.asker),
                                      times(one.requests), text(one.target), protocol_of(one.target), duration_text(one.last_time - one.first_time)),
-              .advice = fmt::format("Look whether {} is up, in the same VLAN and subnet (`ip neigh`, `ping` from the interface of the GID): without its MAC "
+              .old_advice = fmt::format("Look whether {} is up, in the same VLAN and subnet (`ip neigh`, `ping` from the interface of the GID): without its MAC "
                                     "address ibv_modify_qp to RTR fails with errno 110 (ETIMEDOUT).",
                                     text(one.target))});
     }
@@ -195,11 +193,11 @@ void icmp_unreachable(const Timeline& timeline, const Emit& emit) {
         if (error.too_big || !pairs.has(error)) continue;
         const bool itself = error.reporter == error.destination;
         FindingDraft draft{.party = itself ? Party::responder : Party::fabric,
-                           .packets = {error.first, error.last},
+                           .old_packets = {error.first, error.last},
                            .count = error.count,
-                           .summary = fmt::format("{} reported to {} in {} that {}: {}.", text(error.reporter), text(error.source), counted(error.count, "ICMP error"),
+                           .old_summary = fmt::format("{} reported to {} in {} that {}: {}.", text(error.reporter), text(error.source), counted(error.count, "ICMP error"),
                                                   fate_of(error), reason_of(error)),
-                           .advice = itself ? fmt::format("Look whether RDMA was up on that address of {} (`rdma link`, `show_gids`, a firewall that rejects UDP "
+                           .old_advice = itself ? fmt::format("Look whether RDMA was up on that address of {} (`rdma link`, `show_gids`, a firewall that rejects UDP "
                                                           "port 4791).",
                                                           text(error.destination))
                                             : fmt::format("Check routes and filters of {} for {} (`ip route get`, ACLs for UDP port 4791).",
@@ -215,11 +213,11 @@ void path_mtu_exceeded(const Timeline& timeline, const Emit& emit) {
         if (!error.too_big || !pairs.has(error)) continue;
         const std::string mtu = error.mtu == 0 ? "" : fmt::format(" of {}", length(error.mtu));
         FindingDraft draft{.party = Party::fabric,
-                           .packets = {error.first, error.last},
+                           .old_packets = {error.first, error.last},
                            .count = error.count,
-                           .summary = fmt::format("{} reported to {} in {} that its RoCEv2 packets to {} exceeded an MTU{} on their path and were dropped.",
+                           .old_summary = fmt::format("{} reported to {} in {} that its RoCEv2 packets to {} exceeded an MTU{} on their path and were dropped.",
                                                   text(error.reporter), text(error.source), counted(error.count, "ICMP error"), text(error.destination), mtu),
-                           .advice = "Use a smaller path MTU of RDMA (rdma_cm takes it from the interface: `ip link set DEV mtu`; perftest -m), or larger frames at "
+                           .old_advice = "Use a smaller path MTU of RDMA (rdma_cm takes it from the interface: `ip link set DEV mtu`; perftest -m), or larger frames at "
                                      "every hop: RoCE does not react to ICMP, and only its large packets are lost."};
         tell_retransmitted(timeline, error, draft);
         emit(std::move(draft));
@@ -233,14 +231,42 @@ void address_conflict(const Timeline& timeline, const Emit& emit) {
         const RoceHosts::Host* const peer = hosts.find(one.host);
         if (peer == nullptr || !peer->roce) continue;
         emit({.party = Party::undecided,
-              .packets = {one.first[0], one.first[1], one.last},
+              .old_packets = {one.first[0], one.first[1], one.last},
               .count = one.requests,
-              .summary = fmt::format("Two MAC addresses, {} and {}, answered {} for {} to the same request ({}).", text(one.macs[0]), text(one.macs[1]),
+              .old_summary = fmt::format("Two MAC addresses, {} and {}, answered {} for {} to the same request ({}).", text(one.macs[0]), text(one.macs[1]),
                                      times(one.requests), text(one.host), protocol_of(one.host)),
-              .advice = fmt::format("Find the host of each: two ports of one host in the same subnet answer for each other unless arp_ignore=1 and arp_announce=2 "
+              .old_advice = fmt::format("Find the host of each: two ports of one host in the same subnet answer for each other unless arp_ignore=1 and arp_announce=2 "
                                     "(`sysctl net.ipv4.conf`), and two hosts must not both have {}: RoCE packets go to the one that answered last.",
                                     text(one.host))});
     }
 }
 
-}  // namespace qps::transport::draw
+}  // namespace
+
+Family reachability_family() {
+    static constexpr std::array kRows{
+        FindingRow{.id = "neighbour-unanswered",
+                   .severity = Severity::note,
+                   .clause = "RFC 826; RFC 4861 7.2",
+                   .meaning = "A RoCE host asked for a MAC address, and no answer is in the capture",
+                   .draw = neighbour_unanswered},
+        FindingRow{.id = "icmp-unreachable",
+                   .severity = Severity::warning,
+                   .clause = "RFC 792; RFC 4443 3.1",
+                   .meaning = "ICMP says that RoCEv2 packets were not delivered",
+                   .draw = icmp_unreachable},
+        FindingRow{.id = "path-mtu-exceeded",
+                   .severity = Severity::warning,
+                   .clause = "RFC 1191; RFC 8201",
+                   .meaning = "ICMP says that RoCEv2 packets exceeded the MTU of their path",
+                   .draw = path_mtu_exceeded},
+        FindingRow{.id = "address-conflict",
+                   .severity = Severity::warning,
+                   .clause = "RFC 5227; RFC 4861 7.2.7",
+                   .meaning = "Two MAC addresses answer for the IP address of a RoCE peer",
+                   .draw = address_conflict},
+    };
+    return {kRows, {}};
+}
+
+}  // namespace qps::transport::families

@@ -1,6 +1,8 @@
 // Findings about what had to be sent again, and why.
 #include <dissect/types.hpp>
-#include <transport-replay/findings/draw.hpp>
+#include <transport-replay/findings/facts.hpp>
+#include <transport-replay/findings/families.hpp>
+#include <transport-replay/findings/lone_naks.hpp>
 #include <transport-replay/findings/evidence.hpp>
 #include <transport-replay/findings/loss_place.hpp>
 #include <transport-replay/model/timeline.hpp>
@@ -9,17 +11,65 @@
 #include <transport-replay/tracking/retransmission_causes.hpp>
 
 #include <algorithm>
+#include <array>
 #include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 
-namespace qps::transport::draw {
+namespace qps::transport::families {
 
 namespace {
 
 using dissect::Duration;
 using namespace words;
+using namespace facts;
+
+constexpr FactRow kTransmissions{"transmissions", Unit::count, "times that the packet was sent"};
+constexpr FactRow kNegotiatedRetries{"negotiated_retries", Unit::number, "retries that CM negotiated"};
+constexpr FactRow kInterval{"interval", Unit::duration, "the shortest time from a transmission, or progress since, to the next"};
+constexpr FactRow kSingleWait{"single_wait", Unit::flag, "there was one such wait"};
+constexpr FactRow kExponent{"exponent", Unit::number, "local ACK timeout exponent that the waits fit: 4.096 us * 2^n"};
+constexpr FactRow kLongestExponent{"longest_exponent", Unit::number, "the greatest exponent that they fit, where it is another"};
+constexpr FactRow kExponentTime{"exponent_time", Unit::duration, "the time of that exponent"};
+constexpr FactRow kAgreeingWaits{"agreeing_waits", Unit::count, "waits that agree on it"};
+constexpr FactRow kNegotiatedExponent{"negotiated_exponent", Unit::number, "local ACK timeout exponent that CM negotiated"};
+constexpr FactRow kNegotiatedTime{"negotiated_time", Unit::duration, "the time of that exponent"};
+constexpr FactRow kSilence{"silence", Unit::word,
+                           "what was seen of the responder: answered (its answer was captured), fell_silent (it had answered before), cnps (CNPs alone), "
+                           "elsewhere (nothing on this connection, but other traffic), absent (nothing)"};
+constexpr FactRow kCnps{"cnps", Unit::count, "CNPs of the responder"};
+constexpr FactRow kRnrNaks{"rnr_naks", Unit::count, "RNR NAKs"};
+constexpr FactRow kRnrTimer{"rnr_timer", Unit::duration, "the longest RNR timer that was asked for"};
+constexpr FactRow kRnrCode{"rnr_code", Unit::number, "the code of that timer (IBA table 45)"};
+constexpr FactRow kRnrWait{"rnr_wait", Unit::duration, "how long the requester waited after an RNR NAK, on average"};
+constexpr FactRow kSeveralWaits{"several_waits", Unit::flag, "it is an average of several waits"};
+constexpr FactRow kLongestTimer{"longest_timer", Unit::flag, "the code is 0, the longest timer"};
+constexpr FactRow kLost{"lost", Unit::count, "packets that the responder did not get"};
+constexpr FactRow kLostProven{"lost_proven", Unit::flag, "all of them were lost, and not only late"};
+constexpr FactRow kAtLeast{"at_least", Unit::flag, "the number of lost packets is a lower bound"};
+constexpr FactRow kLossEvents{"loss_events", Unit::count, "times that the responder asked for packets again"};
+constexpr FactRow kCorrupt{"corrupt", Unit::count, "packets of the requester whose ICRC was wrong at the tap"};
+constexpr FactRow kRecoveries{"recoveries", Unit::count, "loss events after which the requester sent again what was asked for"};
+constexpr FactRow kPartly{"partly", Unit::flag, "these are not all of the events"};
+constexpr FactRow kRecoveryMode{"recovery_mode", Unit::word, "how it sent again: selective repeat, go-back-N; nothing where a single packet tells neither"};
+constexpr FactRow kEndedInTimeout{"ended_in_timeout", Unit::count, "loss events that ended in an ACK timeout"};
+constexpr FactRow kUndecided{"undecided", Unit::count, "loss events of which nothing tells how they ended"};
+constexpr FactRow kTimeouts{"timeouts", Unit::count, "ACK timeouts"};
+constexpr FactRow kTimeoutCauses{"timeout_causes", Unit::list, "what they waited for, as far as captures of several hosts tell"};
+constexpr FactRow kAnswerTook{"answer_took", Unit::duration, "the longest time from a request to its late answer"};
+constexpr FactRow kSufficientExponent{"sufficient_exponent", Unit::number, "the least exponent whose timeout is longer than that"};
+constexpr FactRow kSufficientTime{"sufficient_time", Unit::duration, "the time of that exponent"};
+constexpr FactRow kRetries{"retries", Unit::count, "times that the requester sent again"};
+constexpr FactRow kFromMiddle{"from_middle", Unit::count, "of them, requests from the middle of a READ"};
+constexpr FactRow kResponsesMissed{"responses_missed", Unit::count, "response packets that had not passed the tap by then"};
+constexpr FactRow kResponsesLate{"responses_late", Unit::count, "response packets that passed the tap late"};
+constexpr std::array kOwnFacts{
+    &kTransmissions, &kNegotiatedRetries, &kInterval, &kSingleWait, &kExponent, &kLongestExponent, &kExponentTime, &kAgreeingWaits, &kNegotiatedExponent,
+    &kNegotiatedTime, &kSilence, &kCnps, &kRnrNaks, &kRnrTimer, &kRnrCode, &kRnrWait, &kSeveralWaits, &kLongestTimer, &kLost, &kLostProven, &kAtLeast,
+    &kLossEvents, &kCorrupt, &kRecoveries, &kPartly, &kRecoveryMode, &kEndedInTimeout, &kUndecided, &kTimeouts, &kTimeoutCauses, &kAnswerTook,
+    &kSufficientExponent, &kSufficientTime, &kRetries, &kFromMiddle, &kResponsesMissed, &kResponsesLate,
+};
 
 // RNR waits are the flow control of receives, and a few of them are healthy: more than a percent of a connection's
 // time is felt, and so is 10 ms at once, the patience of a storage stack or a step of a collective.
@@ -77,30 +127,36 @@ std::uint64_t agreeing(const std::vector<const Recovery*>& episodes, Duration in
     return count;
 }
 
-// "local ACK timeout exponent 14, 67.11 ms: 4 waits agree on it", "local ACK timeout exponent 15 to 17".
-std::string exponent_text(const Way& way, const std::vector<const Recovery*>& episodes, Duration interval) {
-    if (way.incidents->ack_timer)
-        return fmt::format("local ACK timeout exponent {}, {}: {} waits agree on it", way.incidents->ack_timer->exponent,
-                           duration_text(ack_timeout_of(way.incidents->ack_timer->exponent)), way.incidents->ack_timer->waits);
-    const auto exponents = timeout_exponents(interval);
-    if (!exponents || agreeing(episodes, interval) < 2) return {};
-    const auto [least, most] = *exponents;
-    return least == most ? fmt::format("local ACK timeout exponent {}", most)
-                         : fmt::format("local ACK timeout exponent {} to {}", least, most);
+// What the waits of episodes say of the timer, beside what CM negotiated.
+void add_timer(Facts& facts, const Way& way, const std::vector<const Recovery*>& episodes, const CmAttempt* attempt) {
+    const auto interval = shortest(episodes);
+    if (!interval) return;
+    facts.emplace_back(kInterval, *interval);
+    facts.emplace_back(kSingleWait, episodes.size() == 1 && episodes.front()->triggers == 1);
+    if (const auto& timer = way.incidents->ack_timer) {
+        facts.emplace_back(kExponent, timer->exponent);
+        facts.emplace_back(kExponentTime, ack_timeout_of(timer->exponent));
+        facts.emplace_back(kAgreeingWaits, timer->waits);
+    } else if (const auto exponents = timeout_exponents(*interval); exponents && agreeing(episodes, *interval) >= 2) {
+        facts.emplace_back(kExponent, exponents->least);
+        if (exponents->most != exponents->least) facts.emplace_back(kLongestExponent, exponents->most);
+    }
+    if (attempt == nullptr || !attempt->local_ack_timeout) return;
+    facts.emplace_back(kNegotiatedExponent, *attempt->local_ack_timeout);
+    facts.emplace_back(kNegotiatedTime, ack_timeout_of(*attempt->local_ack_timeout));
 }
 
-// ", at intervals of at least 537 ms (local ACK timeout exponent 15 to 17, CM negotiated 17, 537 ms)"; of one timeout ", after at least 537 ms".
-std::string fitted(const Way& way, const std::vector<const Recovery*>& episodes, const CmAttempt* attempt) {
-    const auto interval = shortest(episodes);
-    if (!interval) return {};
-    const bool once = episodes.size() == 1 && episodes.front()->triggers == 1;
-    std::string out = fmt::format(", {} at least {}", once ? "after" : "at intervals of", duration_text(*interval));
-    std::string fit = exponent_text(way, episodes, *interval);
-    if (attempt != nullptr && attempt->local_ack_timeout) {
-        const std::uint8_t agreed = *attempt->local_ack_timeout;
-        fit += fmt::format("{}CM negotiated {}, {}", fit.empty() ? "" : ", ", agreed, duration_text(ack_timeout_of(agreed)));
-    }
-    return fit.empty() ? out : fmt::format("{} ({})", out, fit);
+// Time without progress; of several stalls also the longest.
+void add_stall(Facts& facts, std::uint64_t stalls, Duration all, Duration longest) {
+    facts.emplace_back(kStalled, all);
+    if (stalls > 1 && longest < all) facts.emplace_back(kLongestStall, longest);
+}
+
+void add_resent(Facts& facts, const RecoverySum& sum, std::uint64_t rests_of_reads) {
+    facts.emplace_back(kRetransmitted, sum.resent);
+    facts.emplace_back(kRetransmittedBytes, sum.resent_bytes);
+    facts.emplace_back(kNewToTap, nonzero(sum.first_seen));
+    facts.emplace_back(kRestsOfReads, nonzero(rests_of_reads));
 }
 
 // Whether it was sent again before the time that CM agreed on. The tap may see packets closer together than they were sent: half of
@@ -111,40 +167,34 @@ bool before_its_time(const Recovery& episode, const CmAttempt* attempt) {
            *episode.interval < Duration{std::to_underlying(ack_timeout_of(*attempt->local_ack_timeout)) / 2};
 }
 
+// What was seen of the other end, which tells where to look.
 struct Silence {
-    Party party;
-    std::string peer;
-    std::string advice;
+    std::string_view word;  // of kSilence
+    Party party{};
+    std::string_view advice;
 };
-
-// Whether the other end ever answered, which tells where to look.
-Silence silence(const Case& found, bool answered, const Heard& heard) {
-    const std::string from = host(found.from()), to = host(found.to());
-    if (answered)
-        return {Party::fabric, fmt::format("an answer from {} was captured, so it was lost between the tap and {}", to, from),
-                fmt::format("Look for dropped answers on the way to {}: counters of its port and of the last switch, and a DSCP or "
-                            "priority of ACKs that PFC does not protect.",
-                            from)};
-    if (answers_of(found.answers()) != 0)
-        return {Party::undecided, fmt::format("{} had answered on this connection before", to),
-                fmt::format("Look for a process that died on {}, a link that flapped or a switch that drops this flow (`rdma statistic`, "
-                            "`ethtool -S`); raise NCCL_IB_TIMEOUT or the queue pair's timeout only to survive short outages.",
-                            to)};
-    if (found.answers().incidents->cnps != 0)
-        return {Party::undecided, fmt::format("{} answered with {} alone: requests reached it", to, counted(found.answers().incidents->cnps, "CNP")),
-                fmt::format("Check that the tap sees the ACKs of {} (they may take another path), then that the queue pair on it is in RTR or "
-                            "RTS and expects this peer (`rdma resource show qp`).",
-                            to)};
-    if (heard.any(found.to().address, found.from().address))
-        return {Party::responder, fmt::format("{} never answered on this connection but sends other traffic to {}", to, from),
-                fmt::format("Check on {} that the queue pair exists, is in RTR or RTS and expects this peer (`rdma resource show qp`), and "
-                            "that the exchanged QP number, GID and P_Key are those of the live process.",
-                            to)};
-    return {
-        Party::undecided, fmt::format("no RDMA packet from {} to {} was captured", to, from),
-        fmt::format("Check on {} that the queue pair exists and is in RTR (`rdma resource show qp`) and that it is reachable at this GID "
-                    "(`rping`), then routes and firewalls for UDP port 4791 both ways, and whether the tap sees both directions.",
-                    to)};
+constexpr std::array kSilences{
+    Silence{"answered", Party::fabric,
+            "Look for dropped answers on the way to {requester:host}: counters of its port and of the last switch, and a DSCP or priority of ACKs that PFC "
+            "does not protect."},
+    Silence{"fell_silent", Party::undecided,
+            "Look for a process that died on {responder:host}, a link that flapped or a switch that drops this flow (`rdma statistic`, `ethtool -S`); raise "
+            "NCCL_IB_TIMEOUT or the queue pair's timeout only to survive short outages."},
+    Silence{"cnps", Party::undecided,
+            "Check that the tap sees the ACKs of {responder:host} (they may take another path), then that the queue pair on it is in RTR or RTS and expects "
+            "this peer (`rdma resource show qp`)."},
+    Silence{"elsewhere", Party::responder,
+            "Check on {responder:host} that the queue pair exists, is in RTR or RTS and expects this peer (`rdma resource show qp`), and that the exchanged QP "
+            "number, GID and P_Key are those of the live process."},
+    Silence{"absent", Party::undecided,
+            "Check on {responder:host} that the queue pair exists and is in RTR (`rdma resource show qp`) and that it is reachable at this GID (`rping`), then "
+            "routes and firewalls for UDP port 4791 both ways, and whether the tap sees both directions."},
+};
+const Silence& silence(const Case& found, bool answered, const Heard& heard) {
+    if (answered) return kSilences[0];
+    if (answers_of(found.answers()) != 0) return kSilences[1];
+    if (found.answers().incidents->cnps != 0) return kSilences[2];
+    return kSilences[heard.any(found.to().address, found.from().address) ? 3 : 4];
 }
 
 // Where episodes of RNR ended: a responder may send a sequence NAK of the very PSN that it put off, for packets that were
@@ -175,15 +225,9 @@ bool spurious(const Recovery& episode, const std::vector<Missed>& all) {
     return episode.spurious && !std::ranges::binary_search(all, missed(episode));
 }
 
-std::string loss_advice(const Episodes& found, const LossPlace& place, bool corrupt) {
-    if (!corrupt) return place.advice();
-    return fmt::format(
-        "Find the cable, transceiver or port that corrupts packets between {} and {}: compare symbol and FCS errors (`ethtool -S`, `mlxlink`) "
-        "hop by hop.",
-        host(found.from()), host(found.to()));
-}
-
-}  // namespace
+constexpr std::string_view kFindCorruption =
+    "Find the cable, transceiver or port that corrupts packets between {requester:host} and {responder:host}: compare symbol and FCS errors (`ethtool -S`, "
+    "`mlxlink`) hop by hop.";
 
 void retries_exceeded(const Timeline& timeline, const Emit& emit) {
     std::optional<Heard> heard;
@@ -194,18 +238,23 @@ void retries_exceeded(const Timeline& timeline, const Emit& emit) {
             if (!heard) heard.emplace(timeline);
             const Recovery& episode = *episodes.back();
             const CmAttempt* attempt = attempt_of(timeline, found.connection);
-            const std::string agreed =
-                attempt != nullptr && attempt->retry_count ? fmt::format(", {} retries negotiated", *attempt->retry_count) : std::string();
-            Silence why = silence(found, episode.answered, *heard);
+            const Silence& why = silence(found, episode.answered, *heard);
+            Facts facts{{kRequester, found.from()},
+                        {kResponder, found.to()},
+                        {kPsn, episode.psn},
+                        {kOperation, verb(episode.verb)},
+                        {kTransmissions, episode.rounds + 1ULL},
+                        {kStalled, episode.lost_time()},
+                        {kNegotiatedRetries, attempt == nullptr ? std::nullopt : attempt->retry_count},
+                        {kSilence, why.word},
+                        {kCnps, found.answers().incidents->cnps}};
+            add_timer(facts, found.way(), {&episode}, attempt);
             emit({.party = why.party,
                   .connection = found.connection.uid,
-                  .packets = evidence(episodes),
                   .count = episodes.size(),
-                  .summary = fmt::format("{} sent PSN {} ({}) {} to {} within {}{}, then gave up (completion status 12{}): {}.",
-                                         host(found.from()), episode.psn.value(), verb(episode.verb), times(episode.rounds + 1ULL),
-                                         who(found.to()), duration_text(episode.lost_time()),
-                                         fitted(found.way(), {&episode}, attempt), agreed, why.peer),
-                  .advice = std::move(why.advice)});
+                  .advice = why.advice,
+                  .facts = std::move(facts),
+                  .episodes = places_of(timeline, episodes)});
         }
 }
 
@@ -218,18 +267,11 @@ void rnr_retries_exceeded(const Timeline& timeline, const Emit& emit) {
         for (const Recovery* one : kept(found, [&](const Recovery& other) { return other.psn == episode.psn; })) naks += one->triggers;
         emit({.party = Party::responder,
               .connection = found.connection.uid,
-              .packets = evidence(episodes),
               .count = episodes.size(),
-              .summary = fmt::format("{} answered PSN {} ({}) from {} with {} (no receive posted), and {} gave up (completion status 13).",
-                                     who(found.to()), episode.psn.value(), verb(episode.verb), host(found.from()),
-                                     counted(naks, "RNR NAK"), host(found.from())),
-              .advice = fmt::format("Make the application on {} post receives before its peer may send, or set rnr_retry to 7 (infinite) "
-                                    "on {}.",
-                                    host(found.to()), host(found.from()))});
+              .facts = {{kRequester, found.from()}, {kResponder, found.to()}, {kPsn, episode.psn}, {kOperation, verb(episode.verb)}, {kRnrNaks, naks}},
+              .episodes = places_of(timeline, episodes)});
     }
 }
-
-namespace {
 
 // Of a gap that nothing filled: a READ that is missing takes several PSNs, and is one packet.
 bool may_be_fewer(const Way& way, const Recovery& episode) {
@@ -250,6 +292,11 @@ std::uint64_t lost_packets(const Way& way, const std::vector<const Recovery*>& e
     }
     return lost;
 }
+
+constexpr std::string_view kSequenceLoss =
+    "{responder} [lost_proven?lost|missed] [at_least?at least ]{lost:packet} from {requester:host} ({loss_events:event}{>place}[, {corrupt:packet} with a wrong "
+    "ICRC]); [recoveries?[partly?after {recoveries} of them ][retransmitted?[{recovery_mode} ]retransmitted {>resent}; stalled {>stall}|recovery took {>stall}]"
+    "|{requester:host} acted on none of the NAKs in time][; {ended_in_timeout} ended in an ACK timeout][; {undecided} undecided].";
 
 // Sequence NAKs of packets that were lost, or may have been, of requesters that repeat selectively or do not. A NAK proves the loss,
 // whether or not the requester heeded it: the NAKs that it did not are other findings' too.
@@ -273,28 +320,32 @@ void sequence_losses(const Timeline& timeline, bool selective, const Emit& emit)
         const auto ignored = static_cast<std::uint64_t>(std::ranges::count_if(episodes, &Recovery::ignored_nak));
         const std::uint64_t undecided = events - sum.episodes - ignored;
         const LossPlace place(found, episodes, timeline.hosts);
-        const std::string took = cost(sum.episodes, sum.lost, sum.most_lost);
-        const std::string_view how = selective                     ? "selective repeat retransmitted"
-                                     : sum.resent > sum.episodes ? "go-back-N retransmitted"
-                                                                   : "retransmitted";
-        std::string price = sum.resent == 0 ? fmt::format("recovery took {}", took) : fmt::format("{} {}; stalled {}", how, resent(sum, rests_of_reads(kept(found, counts))), took);
-        if (sum.episodes == 0) price = fmt::format("{} acted on none of the NAKs in time", host(found.from()));
-        else if (sum.episodes != events) price = fmt::format("after {} of them {}", sum.episodes, price);
-        if (ignored != 0) price += fmt::format("; {} ended in an ACK timeout", ignored);
-        if (undecided != 0) price += fmt::format("; {} undecided", undecided);
         const std::uint64_t corrupt = found.way().incidents->corrupt;
-        const std::string bad = corrupt == 0 ? "" : fmt::format(", {} with a wrong ICRC", counted(corrupt, "packet"));
+        Facts facts{{kRequester, found.from()},
+                    {kResponder, found.to()},
+                    {kLost, lost},
+                    {kLostProven, place.proven()},
+                    {kAtLeast, at_least},
+                    {kLossEvents, events},
+                    {kCorrupt, nonzero(corrupt)},
+                    {kRecoveries, nonzero(sum.episodes)},
+                    {kPartly, sum.episodes != events},
+                    {kEndedInTimeout, nonzero(ignored)},
+                    {kUndecided, nonzero(undecided)}};
+        std::ranges::copy(place.facts(), std::back_inserter(facts));
+        if (sum.episodes != 0) add_stall(facts, sum.episodes, sum.lost, sum.most_lost);
+        if (sum.resent != 0) add_resent(facts, sum, rests_of_reads(kept(found, counts)));
+        if (selective) facts.emplace_back(kRecoveryMode, "selective repeat");
+        else if (sum.resent > sum.episodes) facts.emplace_back(kRecoveryMode, "go-back-N");
         emit({.party = Party::fabric,
               .connection = found.connection.uid,
-              .packets = evidence(episodes),
               .count = events,
-              .summary = fmt::format("{} {} {}{} from {} ({}{}{}); {}.", who(found.to()), place.proven() ? "lost" : "missed",
-                                     at_least ? "at least " : "", counted(lost, "packet"), host(found.from()), counted(events, "event"), place.text(), bad, price),
-              .advice = loss_advice(found, place, corrupt != 0)});
+              .sentence = kSequenceLoss,
+              .advice = corrupt != 0 ? kFindCorruption : place.advice(),
+              .facts = std::move(facts),
+              .episodes = places_of(timeline, episodes)});
     }
 }
-
-}  // namespace
 
 void go_back_n(const Timeline& timeline, const Emit& emit) {
     sequence_losses(timeline, false, emit);
@@ -316,27 +367,21 @@ void rnr_stall(const Timeline& timeline, const Emit& emit) {
         std::uint64_t waits = sum.triggers;  // that ended: one that has not is in no average
         for (const Recovery* episode : episodes) waits -= std::min<std::uint64_t>(waits, episode->triggers - std::min(episode->rounds, episode->triggers));
         const Duration wait = waits == 0 ? Duration{} : Duration{std::to_underlying(sum.waited) / static_cast<std::int64_t>(waits)};
-        const std::string asked =
-            code ? fmt::format(" with a timer of {} (code {})", duration_text(rnr_wait(*code)), *code) : std::string();
+        Facts facts{{kRequester, found.from()},
+                    {kResponder, found.to()},
+                    {kRnrNaks, sum.triggers},
+                    {kRnrTimer, code ? std::optional(rnr_wait(*code)) : std::nullopt},
+                    {kRnrCode, code},
+                    {kLongestTimer, longest},
+                    {kRnrWait, nonzero(wait)},
+                    {kSeveralWaits, waits > 1}};
+        add_stall(facts, sum.episodes, sum.lost, sum.most_lost);
         emit({.party = Party::responder,
               .connection = found.connection.uid,
-              .packets = evidence(episodes),
               .count = sum.triggers,
-              .summary =
-                  fmt::format("{} had no receive posted for {}: {}{}; stalled {}{}.", who(found.to()), host(found.from()),
-                              counted(sum.triggers, "RNR NAK"), asked, cost(sum.episodes, sum.lost, sum.most_lost),
-                              wait == Duration{}  ? ""
-                              : waits == 1        ? fmt::format("; {} waited {}", host(found.from()), duration_text(wait))
-                                                  : fmt::format("; {} waited {} on average", host(found.from()), duration_text(wait))),
-              .advice = longest
-                            ? fmt::format(
-                                  "Set min_rnr_timer of the queue pair on {} to 12 (0.64 ms): its 0, which rdma_cm leaves in place, means "
-                                  "655.36 ms, the longest.",
-                                  host(found.to()))
-                            : fmt::format("Post more receives on {} (deeper receive queue, SRQ with a limit event): its application drains "
-                                          "them more slowly than {} sends.",
-                                          host(found.to()), host(found.from())),
-              .severity = felt ? Severity::warning : Severity::note});
+              .severity = felt ? Severity::warning : Severity::note,
+              .facts = std::move(facts),
+              .episodes = places_of(timeline, episodes)});
     }
     lone_rnr_naks(timeline, emit);
 }
@@ -353,15 +398,18 @@ void rnr_wait_too_short(const Timeline& timeline, const Emit& emit) {
         const Recovery& episode = *episodes.front();
         emit({.party = Party::requester,
               .connection = found.connection.uid,
-              .packets = evidence(episodes),
               .count = episodes.size(),
-              .summary = fmt::format("{} retransmitted {} after an RNR NAK from {} with a timer of {} (code {}).", host(found.from()),
-                                     duration_text(episode.longest_wait), who(found.to()), duration_text(rnr_wait(*episode.rnr_timer)),
-                                     *episode.rnr_timer),
-              .advice = fmt::format("Report it to the NIC vendor of {}: a requester must wait until the RNR timer has expired.",
-                                    host(found.from()))});
+              .facts = {{kRequester, found.from()},
+                        {kResponder, found.to()},
+                        {kWaited, episode.longest_wait},
+                        {kRnrTimer, rnr_wait(*episode.rnr_timer)},
+                        {kRnrCode, *episode.rnr_timer}},
+              .episodes = places_of(timeline, episodes)});
     }
 }
+
+constexpr std::string_view kFindLossesOfNaks =
+    "Find the losses that the NAKs of {responder:host} report, which {requester:host} ignored (nak-ignored); no ACK needs to have been lost.";
 
 void ack_timeout(const Timeline& timeline, const Emit& emit) {
     std::optional<Heard> heard;
@@ -373,46 +421,48 @@ void ack_timeout(const Timeline& timeline, const Emit& emit) {
         const auto episodes = kept(found, [&](const Recovery& episode) { return !other(episode); });
         const bool answered = !episodes.empty() && std::ranges::all_of(episodes, &Recovery::answered);
         const bool lost = found.way().incidents->gaps.network != 0 || found.answers().incidents->response_gaps.network != 0 || answered;
-        Silence why{
-            lost ? Party::fabric : Party::undecided,
-            {},
-            fmt::format("Look for dropped ACKs and tail losses between {} and {} (local_ack_timeout_err in `rdma statistic`, switch drop "
-                        "counters); lower the queue pair's timeout if recovery takes too long.",
-                        host(found.from()), host(found.to()))};
+        const Silence* why = nullptr;
+        const bool naks_ignored =
+            !episodes.empty() && std::ranges::all_of(episodes, [](const Recovery* episode) { return episode->ignored_nak() && episode->proven; });
         if (answered || answers_of(found.answers()) == 0) {
             if (!heard) heard.emplace(timeline);
-            why = silence(found, answered, *heard);
-        } else if (!episodes.empty() &&
-                   std::ranges::all_of(episodes, [](const Recovery* episode) { return episode->ignored_nak() && episode->proven; })) {
-            why.advice = fmt::format("Find the losses that the NAKs of {} report, which {} ignored (nak-ignored); no ACK needs to have been lost.",
-                                     host(found.to()), host(found.from()));
+            why = &silence(found, answered, *heard);
         }
-        const std::string placed = timeouts_placed(episodes, timeline.hosts);
-        emit({.party = placed.empty() ? why.party : Party::fabric,
+        auto placed = timeouts_placed(episodes, timeline.hosts);
+        Facts facts{{kRequester, found.from()},
+                    {kResponder, found.to()},
+                    {kTimeouts, sum.triggers},
+                    {kSilence, why == nullptr ? std::optional<std::string_view>{} : why->word},
+                    {kCnps, found.answers().incidents->cnps}};
+        add_resent(facts, sum, rests_of_reads(episodes));
+        add_timer(facts, found.way(), episodes, attempt_of(timeline, found.connection));
+        add_stall(facts, sum.episodes, sum.lost, sum.most_lost);
+        const Party party = why != nullptr ? why->party : lost ? Party::fabric : Party::undecided;
+        const bool is_placed = !placed.empty();
+        if (is_placed) facts.emplace_back(kTimeoutCauses, std::move(placed));
+        emit({.party = is_placed ? Party::fabric : party,
               .connection = found.connection.uid,
-              .packets = evidence(episodes),
               .count = sum.episodes,
-              .summary = fmt::format("{} hit the ACK timeout {} waiting for {} and retransmitted {}{}; stalled {}{}{}.",
-                                     host(found.from()), times(sum.triggers), who(found.to()), resent(sum, rests_of_reads(episodes)),
-                                     fitted(found.way(), episodes, attempt_of(timeline, found.connection)),
-                                     cost(sum.episodes, sum.lost, sum.most_lost), why.peer.empty() ? "" : "; ", why.peer + placed),
-              .advice = std::move(why.advice)});
+              .advice = why != nullptr ? why->advice : naks_ignored ? kFindLossesOfNaks : std::string_view{},
+              .facts = std::move(facts),
+              .episodes = places_of(timeline, episodes)});
     }
 }
 
-// How long answers took that came too late: "27 ms after the request".
-std::string answers_took(const std::vector<const Recovery*>& episodes, Duration most) {
-    return episodes.size() == 1 ? fmt::format("{} after the request", duration_text(most))
-                                : fmt::format("up to {} after their requests", duration_text(most));
-}
-
-// The smallest timeout that is longer than an answer took: "exponent 13, 33.55 ms".
-std::string longer_timeout(Duration took) {
+// The smallest timeout that is longer than an answer took.
+std::uint8_t longer_exponent(Duration took) {
     constexpr std::uint8_t kMost = 31;
     std::uint8_t exponent = 1;
     while (exponent < kMost && ack_timeout_of(exponent) <= took) ++exponent;
-    return fmt::format("exponent {}, {}", exponent, duration_text(ack_timeout_of(exponent)));
+    return exponent;
 }
+
+constexpr std::string_view kSpuriousUndecided =
+    "{requester:host} retransmitted {retries:times} and received more than one answer from {responder}[{>timer}]: the first was late, or the network lost or "
+    "duplicated some.";
+constexpr std::string_view kSpuriousUndecidedAdvice =
+    "Look for dropped answers on the way to {requester:host} (counters of its port and of the last switch), then for what delays {responder:host}; if there "
+    "is neither, raise the ACK timeout on {requester:host}.";
 
 void spurious_retransmission(const Timeline& timeline, const Emit& emit) {
     const auto all = missed(timeline);
@@ -425,26 +475,22 @@ void spurious_retransmission(const Timeline& timeline, const Emit& emit) {
         std::optional<Duration> took;
         for (const Recovery* episode : episodes)
             if (episode->answer_took) took = std::max(took.value_or(Duration{}), *episode->answer_took);
-        const std::string from = host(found.from()), again = times(episodes.size()), timer = fitted(found.way(), episodes, attempt);
+        Facts facts{{kRequester, found.from()},
+                    {kResponder, found.to()},
+                    {kRetries, episodes.size()}};
+        add_timer(facts, found.way(), episodes, attempt);
+        if (early != 0 && took) {
+            facts.emplace_back(kAnswerTook, *took);
+            facts.emplace_back(kSufficientExponent, longer_exponent(*took));
+            facts.emplace_back(kSufficientTime, ack_timeout_of(longer_exponent(*took)));
+        }
         emit({.party = early != 0 ? Party::requester : Party::undecided,
               .connection = found.connection.uid,
-              .packets = evidence(episodes),
               .count = episodes.size(),
-              .summary =
-                  early != 0
-                      ? fmt::format("{} retransmitted {} although nothing was lost{}: {} from {} came {}.", from, again, timer,
-                                    episodes.size() == 1 ? "the answer" : "answers", who(found.to()),
-                                    took ? answers_took(episodes, *took) : "late")
-                      : fmt::format("{} retransmitted {} and received more than one answer from {}{}: the first was late, or the network "
-                                    "lost or duplicated some.",
-                                    from, again, who(found.to()), timer),
-              .advice = early != 0
-                            ? fmt::format("Raise the ACK timeout on {}{} (NCCL_IB_TIMEOUT, UCX_RC_TIMEOUT, ibv_qp_attr.timeout) or turn "
-                                          "adaptive retransmission off, and find out what delays {}.",
-                                          from, took ? fmt::format(" to at least {}", longer_timeout(*took)) : "", host(found.to()))
-                            : fmt::format("Look for dropped answers on the way to {} (counters of its port and of the last switch), "
-                                          "then for what delays {}; if there is neither, raise the ACK timeout on {}.",
-                                          from, host(found.to()), from)});
+              .sentence = early != 0 ? std::string_view{} : kSpuriousUndecided,
+              .advice = early != 0 ? std::string_view{} : kSpuriousUndecidedAdvice,
+              .facts = std::move(facts),
+              .episodes = places_of(timeline, episodes)});
     }
 }
 
@@ -457,22 +503,132 @@ void read_response_lost(const Timeline& timeline, const Emit& emit) {
         // Where the tap missed packets of this connection, a READ of its own can look like the rest of one before it.
         const Gaps& requests = found.way().incidents->gaps;
         const bool unsure = (!missed && gaps.tap + gaps.undecided + requests.tap + requests.undecided != 0) || (lacking && partial == 0);
-        std::string seen = gaps.network != 0 ? fmt::format("; {} had not passed this tap by then", counted(gaps.network, "response packet")) : "";
-        if (gaps.reordered != 0) seen += fmt::format("; {} passed it late", counted(gaps.reordered, "response packet"));
+        Facts facts{{kRequester, found.from()},
+                    {kResponder, found.to()},
+                    {kRetries, found.sum.episodes},
+                    {kFromMiddle, partial},
+                    {kResponsesMissed, nonzero(gaps.network)},
+                    {kResponsesLate, nonzero(gaps.reordered)}};
+        add_resent(facts, found.sum, partial);
+        add_stall(facts, found.sum.episodes, found.sum.lost, found.sum.most_lost);
         emit({.party = unsure ? Party::undecided : Party::fabric,
               .connection = found.connection.uid,
-              .packets = evidence(found.episodes),
               .count = lacking && partial != 0 ? partial : found.sum.episodes,  // those that nothing but a lost response explains
-              .summary =
-                  fmt::format("{} requested READ or ATOMIC data from {} again {}, {} of them from the middle of a READ, and retransmitted {}; "
-                              "stalled {}{}.",
-                              host(found.from()), who(found.to()), times(found.sum.episodes), partial, resent(found.sum, partial),
-                              cost(found.sum.episodes, found.sum.lost, found.sum.most_lost), seen),
-              .advice = fmt::format("Find where READ responses are dropped or reordered on the way from {} to {} (switch drop counters, "
-                                    "implied_nak_seq_err in `rdma statistic`): they need the same lossless priority as requests.",
-                                    host(found.to()), host(found.from())),
-              .severity = unsure ? Severity::note : Severity::warning});
+              .severity = unsure ? Severity::note : Severity::warning,
+              .facts = std::move(facts),
+              .episodes = places_of(timeline, found.episodes)});
     }
 }
 
-}  // namespace qps::transport::draw
+}  // namespace
+
+Family recovery_family() {
+    static constexpr std::array kRows{
+        FindingRow{.id = "transport-retries-exceeded",
+                   .severity = Severity::error,
+                   .clause = "IBA 9.7.6.1.3, C9-142",
+                   .meaning = "A requester exhausted its transport retries and gave up",
+                   .by_order = true,
+                   .sentence =
+                       "{requester:host} sent PSN {psn} ({operation}) {transmissions:times} to {responder} within {stalled}[{>timer}], then gave "
+                       "up (completion status 12[, {negotiated_retries} retries negotiated]): {>silence}.",
+                   .advice =
+                       kSilences.back().advice,
+                   .draw = retries_exceeded},
+        FindingRow{.id = "rnr-retries-exceeded",
+                   .severity = Severity::error,
+                   .clause = "IBA 9.7.5.2.8",
+                   .meaning = "A requester exhausted its RNR retries: the responder had no receive posted",
+                   .sentence =
+                       "{responder} answered PSN {psn} ({operation}) from {requester:host} with {rnr_naks:RNR NAK} (no receive posted), and "
+                       "{requester:host} gave up (completion status 13).",
+                   .advice =
+                       "Make the application on {responder:host} post receives before its peer may send, or set rnr_retry to 7 (infinite) on "
+                       "{requester:host}.",
+                   .draw = rnr_retries_exceeded},
+        FindingRow{.id = "go-back-n-loss",
+                   .severity = Severity::warning,
+                   .clause = "IBA 9.7.5.1.2",
+                   .meaning = "Packets were lost, and the responder requested them with a sequence NAK",
+                   .by_order = true,
+                   .sentence =
+                       kSequenceLoss,
+                   .advice =
+                       kFindCorruption,
+                   .draw = go_back_n},
+        FindingRow{.id = "selective-repeat",
+                   .severity = Severity::warning,
+                   .clause = kObserved,
+                   .meaning = "Each NAK was answered with the missing packets alone (selective repeat)",
+                   .by_order = true,
+                   .sentence =
+                       kSequenceLoss,
+                   .advice =
+                       kFindCorruption,
+                   .draw = selective_repeat},
+        FindingRow{.id = "rnr-stall",
+                   .severity = Severity::warning,
+                   .clause = "IBA 9.7.5.2.8",
+                   .meaning = "A requester stalled because the responder had no receive posted",
+                   .sentence =
+                       "{responder} had no receive posted for {requester:host}: {rnr_naks:RNR NAK}[ with a timer of {rnr_timer} (code "
+                       "{rnr_code})]; stalled {>stall}[; {requester:host} waited {rnr_wait}[several_waits? on average]].",
+                   .advice =
+                       "[longest_timer?Set min_rnr_timer of the queue pair on {responder:host} to 12 (0.64 ms): its 0, which rdma_cm leaves in "
+                       "place, means 655.36 ms, the longest.|Post more receives on {responder:host} (deeper receive queue, SRQ with a limit "
+                       "event): its application drains them more slowly than {requester:host} sends.]",
+                   .draw = rnr_stall},
+        FindingRow{.id = "rnr-wait-too-short",
+                   .severity = Severity::note,
+                   .clause = "IBA 9.7.5.2.8, C9-130",
+                   .meaning = "A requester retransmitted before the RNR timer of the NAK had expired",
+                   .by_order = true,
+                   .sentence =
+                       "{requester:host} retransmitted {waited} after an RNR NAK from {responder} with a timer of {rnr_timer} (code {rnr_code}).",
+                   .advice =
+                       "Report it to the NIC vendor of {requester:host}: a requester must wait until the RNR timer has expired.",
+                   .draw = rnr_wait_too_short},
+        FindingRow{.id = "ack-timeout",
+                   .severity = Severity::warning,
+                   .clause = "IBA 9.7.6.1.3",
+                   .meaning = "A requester hit its ACK timeout and retransmitted",
+                   .by_order = true,
+                   .sentence =
+                       "{requester:host} hit the ACK timeout {timeouts:times} waiting for {responder} and retransmitted {>resent}[{>timer}]; "
+                       "stalled {>stall}[silence?; {>silence}][; {timeout_causes:clauses}].",
+                   .advice =
+                       "Look for dropped ACKs and tail losses between {requester:host} and {responder:host} (local_ack_timeout_err in `rdma "
+                       "statistic`, switch drop counters); lower the queue pair's timeout if recovery takes too long.",
+                   .draw = ack_timeout},
+        FindingRow{.id = "spurious-retransmission",
+                   .severity = Severity::warning,
+                   .clause = "IBA 9.7.6.1.3",
+                   .meaning = "A requester retransmitted although nothing was lost",
+                   .by_order = true,
+                   .sentence =
+                       "{requester:host} retransmitted {retries:times} although nothing was lost[{>timer}]: [retries=1?the answer|answers] from "
+                       "{responder} came [answer_took?[retries=1?{answer_took} after the request|up to {answer_took} after their "
+                       "requests]|late].",
+                   .advice =
+                       "Raise the ACK timeout on {requester:host}[ to at least exponent {sufficient_exponent}, {sufficient_time}] "
+                       "(NCCL_IB_TIMEOUT, UCX_RC_TIMEOUT, ibv_qp_attr.timeout) or turn adaptive retransmission off, and find out what delays "
+                       "{responder:host}.",
+                   .draw = spurious_retransmission},
+        FindingRow{.id = "read-response-lost",
+                   .severity = Severity::warning,
+                   .clause = "IBA 9.7.5.1",
+                   .meaning = "READ or ATOMIC responses were lost and requested again",
+                   .by_order = true,
+                   .sentence =
+                       "{requester:host} requested READ or ATOMIC data from {responder} again {retries:times}, {from_middle} of them from the "
+                       "middle of a READ, and retransmitted {>resent}; stalled {>stall}[; {responses_missed:response packet} had not passed this "
+                       "tap by then][; {responses_late:response packet} passed it late].",
+                   .advice =
+                       "Find where READ responses are dropped or reordered on the way from {responder:host} to {requester:host} (switch drop "
+                       "counters, implied_nak_seq_err in `rdma statistic`): they need the same lossless priority as requests.",
+                   .draw = read_response_lost},
+    };
+    return {kRows, kOwnFacts};
+}
+
+}  // namespace qps::transport::families

@@ -1,16 +1,17 @@
 // Findings about requests that were refused for good, about the depth of READs, and about requests left without answer.
 #include <dissect/types.hpp>
-#include <transport-replay/findings/draw.hpp>
+#include <transport-replay/findings/families.hpp>
 #include <transport-replay/findings/evidence.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/words.hpp>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include <fmt/format.h>
 
-namespace qps::transport::draw {
+namespace qps::transport::families {
 
 namespace {
 
@@ -52,8 +53,8 @@ struct Refused {
     [[nodiscard]] std::string responder() const { return host(connection.end(other(fatality.requester))); }
     [[nodiscard]] FindingDraft draft(Party party) const {
         FindingDraft draft{.party = party, .connection = connection.uid, .count = count};
-        if (fatality.request) draft.packets = {fatality.request->first_frame, fatality.request->last_frame};
-        draft.packets.insert(draft.packets.end(), {fatality.last_good_frame, fatality.frame});
+        if (fatality.request) draft.old_packets = {fatality.request->first_frame, fatality.request->last_frame};
+        draft.old_packets.insert(draft.old_packets.end(), {fatality.last_good_frame, fatality.frame});
         return draft;
     }
 };
@@ -184,29 +185,27 @@ std::optional<dissect::FrameIndex> read_again_before(const Timeline& timeline, c
 void say_taken(const Timeline& timeline, const Refused& one, FindingDraft& draft) {
     const auto again = read_again_before(timeline, one.fatality);
     draft.party = again ? Party::responder : Party::undecided;
-    draft.summary.pop_back();
-    draft.summary += fmt::format("; it had taken the first packet at PSN {}, so operation, R_Key, length and path MTU are right{}.",
+    draft.old_summary.pop_back();
+    draft.old_summary += fmt::format("; it had taken the first packet at PSN {}, so operation, R_Key, length and path MTU are right{}.",
                                  one.fatality.request->first.value(),
                                  again ? fmt::format(", and refused a later one behind a READ that was asked for again (frame {})",
                                                      std::to_underlying(*again))
                                        : "");
-    draft.advice = again ? fmt::format("Report it to the NIC vendor of {} with the packets listed here: a duplicate READ must not disturb the "
+    draft.old_advice = again ? fmt::format("Report it to the NIC vendor of {} with the packets listed here: a duplicate READ must not disturb the "
                                        "request that is under way.",
                                        one.responder())
                          : fmt::format("Check the kernel log and the error counters of {}; the packets of {} are as they must be.", one.responder(),
                                        one.from());
 }
 
-}  // namespace
-
 void remote_access_error(const Timeline& timeline, const Emit& emit) {
     const auto mine = [](const Fatality& fatality, const Connection&) { return fatality.nak_code == kRemoteAccess; };
     for (const Refused& one : refused(timeline, mine)) {
         const RefusedAccess* offers = offers_of(timeline, one.fatality);
         FindingDraft draft = one.draft(access_party(one.fatality, offers));
-        draft.summary = fmt::format("{} refused {} from {} at PSN {} (remote access error){}.{}", one.to(), described(one.fatality), one.from(),
+        draft.old_summary = fmt::format("{} refused {} from {} at PSN {} (remote access error){}.{}", one.to(), described(one.fatality), one.from(),
                                     one.fatality.psn.value(), beside_last_good(one.fatality), beside_offers(offers, one.responder()));
-        draft.advice = offers != nullptr ? offers_advice(*offers, one.from(), one.responder()) : access_advice(one.fatality, one.responder());
+        draft.old_advice = offers != nullptr ? offers_advice(*offers, one.from(), one.responder()) : access_advice(one.fatality, one.responder());
         emit(std::move(draft));
     }
 }
@@ -220,12 +219,12 @@ void remote_invalid_request(const Timeline& timeline, const Emit& emit) {
         const Legality legal = legality(one.fatality);
         const bool illegal = legal == Legality::misaligned || legal == Legality::length;
         FindingDraft draft = one.draft(send ? Party::application : illegal ? Party::requester : Party::undecided);
-        draft.summary = fmt::format("{} refused {} from {} at PSN {} (invalid request){}.", one.to(), described(one.fatality), one.from(),
+        draft.old_summary = fmt::format("{} refused {} from {} at PSN {} (invalid request){}.", one.to(), described(one.fatality), one.from(),
                                     one.fatality.psn.value(),
                                     send ? ", most likely because the posted receive is too short" : beside_last_good(one.fatality));
-        draft.advice = invalid_advice(one.fatality, one.responder());
+        draft.old_advice = invalid_advice(one.fatality, one.responder());
         if (legal == Legality::length)
-            draft.advice = fmt::format("Check {}: it sent {} of payload for this request.", one.from(), length(one.fatality.request->bytes));
+            draft.old_advice = fmt::format("Check {}: it sent {} of payload for this request.", one.from(), length(one.fatality.request->bytes));
         if (legal == Legality::taken) say_taken(timeline, one, draft);
         emit(std::move(draft));
     }
@@ -235,10 +234,10 @@ void remote_operational_error(const Timeline& timeline, const Emit& emit) {
     const auto mine = [](const Fatality& fatality, const Connection&) { return fatality.nak_code == kRemoteOperational; };
     for (const Refused& one : refused(timeline, mine)) {
         FindingDraft draft = one.draft(Party::responder);
-        draft.summary = fmt::format("{} failed to execute {} from {} at PSN {} (remote operational error).", one.to(),
+        draft.old_summary = fmt::format("{} failed to execute {} from {} at PSN {} (remote operational error).", one.to(),
                                     described(one.fatality), one.from(), one.fatality.psn.value());
         const bool send = one.fatality.request && one.fatality.request->verb == dissect::Verb::send;
-        draft.advice =
+        draft.old_advice =
             send ? fmt::format(
                        "Check the posted receive on {}: a buffer shorter than {} (soft-RoCE reports it so), memory that is not "
                        "registered, or an error in the kernel log.",
@@ -254,9 +253,9 @@ void unknown_nak(const Timeline& timeline, const Emit& emit) {
     };
     for (const Refused& one : refused(timeline, mine)) {
         FindingDraft draft = one.draft(Party::responder);
-        draft.summary = fmt::format("{} refused {} from {} at PSN {} with NAK code {}, which is undefined for this service.", one.to(),
+        draft.old_summary = fmt::format("{} refused {} from {} at PSN {} with NAK code {}, which is undefined for this service.", one.to(),
                                     described(one.fatality), one.from(), one.fatality.psn.value(), one.fatality.nak_code);
-        draft.advice = fmt::format("Report it to the NIC vendor of {} with the packets listed here.", one.responder());
+        draft.old_advice = fmt::format("Report it to the NIC vendor of {} with the packets listed here.", one.responder());
         emit(std::move(draft));
     }
 }
@@ -268,10 +267,10 @@ void read_depth_exceeded(const Timeline& timeline, const Emit& emit) {
     for (const Refused& one : refused(timeline, mine)) {
         const std::uint32_t depth = agreed_depth(timeline, one.connection, one.fatality.requester).value_or(0);
         FindingDraft draft = one.draft(Party::requester);
-        draft.summary =
+        draft.old_summary =
             fmt::format("{} had {} READs and ATOMICs outstanding although {} were negotiated; {} refused one of them at PSN {}.",
                         one.from(), one.fatality.reads_outstanding, depth, one.to(), one.fatality.psn.value());
-        draft.advice = fmt::format(
+        draft.old_advice = fmt::format(
             "Set max_rd_atomic of the queue pair on {} to the initiator depth that CM returned ({}), not to the "
             "maximum of the device.",
             one.from(), depth);
@@ -296,19 +295,17 @@ void read_depth_limited(const Timeline& timeline, const Emit& emit) {
             }
             emit({.party = Party::requester,
                   .connection = connection.uid,
-                  .packets = {way.first_frame},
+                  .old_packets = {way.first_frame},
                   .count = way.reads_at_most,
-                  .summary = fmt::format("{} had {} READs and ATOMICs outstanding to {} {}, and never more{}{}.", host(connection.end(end)),
+                  .old_summary = fmt::format("{} had {} READs and ATOMICs outstanding to {} {}, and never more{}{}.", host(connection.end(end)),
                                          way.most_reads, who(connection.end(other(end))), times(way.reads_at_most),
                                          depth ? " (the negotiated depth)" : "", allowed),
-                  .advice = fmt::format(
+                  .old_advice = fmt::format(
                       "Raise initiator_depth on {} and responder_resources on {} (max_rd_atomic, max_dest_rd_atomic) or use "
                       "larger READs if they are too slow.",
                       host(connection.end(end)), host(connection.end(other(end))))});
         }
 }
-
-namespace {
 
 // A host disconnects when its timeout is over: what it had asked long before was not answered for all that.
 void emit_given_up(const Timeline& timeline, const Connection& connection, End end, const Emit& emit) {
@@ -317,17 +314,15 @@ void emit_given_up(const Timeline& timeline, const Connection& connection, End e
     if (release == nullptr || way.incidents->abandoned == 0 || release->time - way.last_time < kPatience) return;
     emit({.party = Party::undecided,
           .connection = connection.uid,
-          .packets = {way.last_frame, release->frame},
+          .old_packets = {way.last_frame, release->frame},
           .count = way.incidents->abandoned,
-          .summary = fmt::format("{} from {} to {} had no answer when {} disconnected, {} after its last packet.",
+          .old_summary = fmt::format("{} from {} to {} had no answer when {} disconnected, {} after its last packet.",
                                  counted(way.incidents->abandoned, "message"), host(connection.end(end)), who(connection.end(other(end))),
                                  host(connection.end(end)), duration_text(release->time - way.last_time)),
-          .advice = fmt::format("Look in the log of {} for the timeout that made it disconnect, and on {} for what kept the answers; the tap may "
+          .old_advice = fmt::format("Look in the log of {} for the timeout that made it disconnect, and on {} for what kept the answers; the tap may "
                                 "also have missed them.",
                                 host(connection.end(end)), host(connection.end(other(end))))});
 }
-
-}  // namespace
 
 void requests_unanswered(const Timeline& timeline, const Emit& emit) {
     if (!timeline.last) return;
@@ -350,16 +345,60 @@ void requests_unanswered(const Timeline& timeline, const Emit& emit) {
             if (silent < kPatience) continue;
             emit({.party = Party::undecided,
                   .connection = connection.uid,
-                  .packets = {way.last_frame},
+                  .old_packets = {way.last_frame},
                   .count = way.open,
-                  .summary = fmt::format("{} from {} to {} had no answer when the capture ended, {} after the connection's last packet.",
+                  .old_summary = fmt::format("{} from {} to {} had no answer when the capture ended, {} after the connection's last packet.",
                                          counted(way.open, "message"), host(connection.end(end)), who(connection.end(other(end))),
                                          duration_text(silent)),
-                  .advice =
+                  .old_advice =
                       fmt::format("Check on {} whether the queue pair is in the error state or has no ACK timeout (0 is infinite); the "
                                   "tap may also have missed the last answers.",
                                   host(connection.end(end)))});
         }
 }
 
-}  // namespace qps::transport::draw
+}  // namespace
+
+Family refusal_family() {
+    static constexpr std::array kRows{
+        FindingRow{.id = "remote-access-error",
+                   .severity = Severity::error,
+                   .clause = "IBA 9.7.5.2.1, C9-220",
+                   .meaning = "The R_Key, the range or the access rights of a region did not permit a request",
+                   .draw = remote_access_error},
+        FindingRow{.id = "remote-invalid-request",
+                   .severity = Severity::error,
+                   .clause = "IBA 9.7.5.2.1, C9-220",
+                   .meaning = "The responder rejected a request as invalid",
+                   .draw = remote_invalid_request},
+        FindingRow{.id = "remote-operational-error",
+                   .severity = Severity::error,
+                   .clause = "IBA 9.7.5.2.1, C9-220",
+                   .meaning = "The responder failed while it executed a request",
+                   .draw = remote_operational_error},
+        FindingRow{.id = "unknown-nak",
+                   .severity = Severity::error,
+                   .clause = "IBA 9.7.5.2.1",
+                   .meaning = "A request was refused with an undefined NAK code",
+                   .draw = unknown_nak},
+        FindingRow{.id = "read-depth-exceeded",
+                   .severity = Severity::error,
+                   .clause = "IBA 9.7.4.1",
+                   .meaning = "More READs and ATOMICs were outstanding than negotiated",
+                   .draw = read_depth_exceeded},
+        FindingRow{.id = "read-depth-limited",
+                   .severity = Severity::note,
+                   .clause = "IBA 9.7.4.1",
+                   .meaning = "READs repeatedly reached the maximum number outstanding",
+                   .draw = read_depth_limited},
+        FindingRow{.id = "requests-unanswered",
+                   .severity = Severity::note,
+                   .clause = "IBA 9.7.2",
+                   .meaning = "Requests were neither answered nor retransmitted",
+                   .by_order = true,
+                   .draw = requests_unanswered},
+    };
+    return {kRows, {}};
+}
+
+}  // namespace qps::transport::families

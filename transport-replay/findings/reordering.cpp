@@ -1,14 +1,15 @@
 // Findings about NAKs of packets that were not lost, only late.
-#include <transport-replay/findings/draw.hpp>
+#include <transport-replay/findings/families.hpp>
 #include <transport-replay/findings/evidence.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/words.hpp>
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
-namespace qps::transport::draw {
+namespace qps::transport::families {
 
 namespace {
 
@@ -44,8 +45,6 @@ Cost cost_of(const std::vector<const Recovery*>& episodes) {
     return cost;
 }
 
-}  // namespace
-
 void reordered_not_lost(const Timeline& timeline, const Emit& emit) {
     for (const Episodes& found : all_episodes(timeline)) {
         const Ordering& ordering = *found.way().incidents->ordering;
@@ -67,14 +66,14 @@ void reordered_not_lost(const Timeline& timeline, const Emit& emit) {
         const std::string price = cost.resent == 0 ? fmt::format("{} was retransmitted for them", "nothing")
                                                    : fmt::format("{} ({}) {} retransmitted for them", counted(cost.resent, "packet"),
                                                                  bytes_text(cost.bytes), cost.resent == 1 ? "was" : "were");
-        FindingDraft draft{.party = Party::fabric, .connection = found.connection.uid, .packets = cost.packets, .count = naks};
+        FindingDraft draft{.party = Party::fabric, .connection = found.connection.uid, .old_packets = cost.packets, .count = naks};
         for (const dissect::FrameIndex frame : found.way().incidents->frames(Oddity::late)) add_evidence(draft, frame);
         const bool discarded = ordering.naks_of(NakCause::discarded_late) != 0;
-        draft.summary = fmt::format("{}; {} sent {} of packets that were late{} and not lost; {}, which stalled {}.", order, host(found.to()),
+        draft.old_summary = fmt::format("{}; {} sent {} of packets that were late{} and not lost; {}, which stalled {}.", order, host(found.to()),
                                     counted(naks, "sequence NAK"), discarded ? ", or discarded behind late ones," : "", price,
                                     words::cost(cost.episodes, cost.lost, cost.most));
-        if (accepts_any_order(timeline, found.to().address)) draft.advice = any_order_advice(host(found.to()));
-        else draft.advice = fmt::format(
+        if (accepts_any_order(timeline, found.to().address)) draft.old_advice = any_order_advice(host(found.to()));
+        else draft.old_advice = fmt::format(
             "Disable adaptive routing, packet spraying or round-robin bonding for this traffic between {} and {}, or enable out-of-order "
             "support on both NICs (`mlxreg --reg_name ROCE_ACCL`): a go-back-N responder requests every packet that is overtaken.",
             here ? from : "this tap", here ? "this tap" : host(found.to()));
@@ -82,4 +81,18 @@ void reordered_not_lost(const Timeline& timeline, const Emit& emit) {
     }
 }
 
-}  // namespace qps::transport::draw
+}  // namespace
+
+Family reordering_family() {
+    static constexpr std::array kRows{
+        FindingRow{.id = "reordered-not-lost",
+                   .severity = Severity::warning,
+                   .clause = "IBA 9.7.5.1.2",
+                   .meaning = "A responder requested packets that were reordered and not lost",
+                   .by_order = true,
+                   .draw = reordered_not_lost},
+    };
+    return {kRows, {}};
+}
+
+}  // namespace qps::transport::families

@@ -2,12 +2,13 @@
 // PSNs that do not fit, CNPs of unexpected sources, floods of connection requests; and storage protocols without authentication. Each says what the
 // packets show; that it was an attack no capture can tell.
 #include <dissect/types.hpp>
-#include <transport-replay/findings/draw.hpp>
+#include <transport-replay/findings/families.hpp>
 #include <transport-replay/findings/evidence.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/words.hpp>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <tuple>
@@ -15,7 +16,7 @@
 
 #include <fmt/format.h>
 
-namespace qps::transport::draw {
+namespace qps::transport::families {
 
 namespace {
 
@@ -49,11 +50,7 @@ bool is_connected(const Connection& connection) {
 bool is_ipv4(const Address& address) { return address.bits[0] == 0 && address.bits[1] >> 32U == 0xffff; }
 bool alike(const Address& one, const Address& other) { return one.space == other.space && is_ipv4(one) == is_ipv4(other); }
 
-}  // namespace
-
 // R_Keys
-
-namespace {
 
 struct RefusedKey {
     const Fatality* fatality = nullptr;
@@ -78,8 +75,6 @@ Tries keys_in_turn(std::vector<RefusedKey>& refused) {
     return tries;
 }
 
-}  // namespace
-
 void keys_tried(const Timeline& timeline, const Emit& emit) {
     if (timeline.fatalities.size() < kFewestKeys) return;
     std::map<Hosts, std::vector<RefusedKey>> pairs;
@@ -95,18 +90,16 @@ void keys_tried(const Timeline& timeline, const Emit& emit) {
         if (tries.count < kFewestKeys) continue;
         const std::string from = text(hosts.first), to = text(hosts.second);
         emit({.party = Party::requester,
-              .packets = std::move(tries.packets),
+              .old_packets = std::move(tries.packets),
               .count = tries.count,
-              .summary = fmt::format("{} tried {} different R_Keys on {} one after the other, within {}, and {} refused each (remote access error).", from,
+              .old_summary = fmt::format("{} tried {} different R_Keys on {} one after the other, within {}, and {} refused each (remote access error).", from,
                                      grouped(tries.count), to, duration_text(tries.last - tries.first.value_or(tries.last)), to),
-              .advice = fmt::format("Find the program on {} that tries them, unless {} lost the registrations of many connections just before: then they are old ones.",
+              .old_advice = fmt::format("Find the program on {} that tries them, unless {} lost the registrations of many connections just before: then they are old ones.",
                                     from, to)});
     }
 }
 
 // Queue pairs
-
-namespace {
 
 struct TriedQueuePair {
     dissect::Qpn qpn{};
@@ -145,8 +138,6 @@ std::map<Hosts, TriedHost> tried_hosts(const Timeline& timeline) {
     return found;
 }
 
-}  // namespace
-
 // Those of a program that died are asked again and again, side by side.
 void queue_pairs_tried(const Timeline& timeline, const Emit& emit) {
     if (timeline.connections.size() < kFewestQueuePairs) return;
@@ -164,12 +155,12 @@ void queue_pairs_tried(const Timeline& timeline, const Emit& emit) {
         if (tries.count < kFewestQueuePairs || tries.count * (kMajority + 1) < host.tried.size() * kMajority) continue;
         const std::string from = text(hosts.first), to = text(hosts.second);
         emit({.party = Party::undecided,
-              .packets = std::move(tries.packets),
+              .old_packets = std::move(tries.packets),
               .count = tries.count,
-              .summary = fmt::format("{} sent requests to {} queue pairs of {} one after the other, within {} (numbers {} to {}), and no answer of theirs was read.",
+              .old_summary = fmt::format("{} sent requests to {} queue pairs of {} one after the other, within {} (numbers {} to {}), and no answer of theirs was read.",
                                      from, grouped(tries.count), to, duration_text(tries.last - tries.first.value_or(tries.last)),
                                      std::to_underlying(*numbers.begin()), std::to_underlying(*numbers.rbegin())),
-              .advice = fmt::format("Find the program on {} that sends them, or who uses its address (source MAC and UDP port of these packets); compare with the queue "
+              .old_advice = fmt::format("Find the program on {} that sends them, or who uses its address (source MAC and UDP port of these packets); compare with the queue "
                                     "pairs that {} has (`rdma resource show qp`).",
                                     from, to)});
     }
@@ -185,19 +176,17 @@ void psn_conflict(const Timeline& timeline, const Emit& emit) {
             const std::string from = host(connection.end(end)), to = who(connection.end(other(end)));
             emit({.party = Party::undecided,
                   .connection = connection.uid,
-                  .packets = way.incidents->frames(Oddity::stray),
+                  .old_packets = way.incidents->frames(Oddity::stray),
                   .count = way.incidents->psn_returns,
-                  .summary = fmt::format("{} the PSNs of {} to {} left their sequence by more than {} and came back to it within a second: packets of two senders, or recordings by two clocks.",
+                  .old_summary = fmt::format("{} the PSNs of {} to {} left their sequence by more than {} and came back to it within a second: packets of two senders, or recordings by two clocks.",
                                          times(way.incidents->psn_returns), from, to, grouped(kFarPsn)),
-                  .advice = fmt::format("Compare source MAC, TTL, UDP port and VNI of these packets with the others of {}: who does not know the PSNs is not "
+                  .old_advice = fmt::format("Compare source MAC, TTL, UDP port and VNI of these packets with the others of {}: who does not know the PSNs is not "
                                         "the one that is connected (two tenants with the same addresses at one tap look alike).",
                                         from)});
         }
 }
 
 // CNPs
-
-namespace {
 
 // Queue pairs that have one peer, by host and number.
 struct Bound {
@@ -233,8 +222,6 @@ bool spans(const Connection& connection, const CnpStream& stream) {
     return connection.first_frame() < stream.first_frame && stream.last_frame < last && stream.last_time - first_time > kUnderWay;
 }
 
-}  // namespace
-
 // Of a queue pair that is connected; datagrams may bring CNPs from everywhere.
 void cnp_unexpected_source(const Timeline& timeline, const Emit& emit) {
     if (timeline.congestion.notifications.empty()) return;
@@ -248,20 +235,18 @@ void cnp_unexpected_source(const Timeline& timeline, const Emit& emit) {
         const auto its = std::ranges::find_if(of, [&](const Bound& one) { return spans(*one.connection, stream); });
         if (its == of.end()) continue;
         emit({.party = Party::undecided,
-              .packets = {stream.first_frame, stream.last_frame},
+              .old_packets = {stream.first_frame, stream.last_frame},
               .count = stream.count,
-              .summary = fmt::format("{} sent {} to {} QP {}, which was connected with {} meanwhile: its CNPs come from there.", text(stream.flow.source),
+              .old_summary = fmt::format("{} sent {} to {} QP {}, which was connected with {} meanwhile: its CNPs come from there.", text(stream.flow.source),
                                      counted(stream.count, "CNP"), text(stream.flow.destination), std::to_underlying(stream.flow.destination_qp),
                                      text(its->peer())),
-              .advice = fmt::format("Find out who sends as {} (source MAC of these packets), and whether it is another address of {}: {} slows down for CNPs "
+              .old_advice = fmt::format("Find out who sends as {} (source MAC of these packets), and whether it is another address of {}: {} slows down for CNPs "
                                     "without asking who sent them.",
                                     text(stream.flow.source), text(its->peer()), text(stream.flow.destination))});
     }
 }
 
 // Connection requests
-
-namespace {
 
 bool is_answered(const CmAttempt& attempt) { return std::ranges::any_of(attempt.ladder, [](const CmRung& rung) { return !rung.from_active; }); }
 
@@ -290,8 +275,6 @@ std::span<const Request> busiest(std::span<const Request> requests) {
     return worst;
 }
 
-}  // namespace
-
 void cm_request_flood(const Timeline& timeline, const Emit& emit) {
     if (timeline.cm.attempts.size() < kFloodRequests) return;
     std::map<Address, std::vector<Request>> asked;
@@ -316,20 +299,18 @@ void cm_request_flood(const Timeline& timeline, const Emit& emit) {
         }
         const std::string askers = from.size() == 1 ? text(*from.begin()) : counted(from.size(), "host");
         emit({.party = Party::application,
-              .packets = std::move(packets),
+              .old_packets = std::move(packets),
               .count = failed,
-              .summary = fmt::format("{} sent {} to {} within {}, and {}.", askers, counted(worst.size(), "connection request"), text(passive),
+              .old_summary = fmt::format("{} sent {} to {} within {}, and {}.", askers, counted(worst.size(), "connection request"), text(passive),
                                      duration_text(worst.back().time - worst.front().time),
                                      failed == worst.size() ? "none of them led to a connection" : grouped(failed) + " of them led to no connection"),
-              .advice = fmt::format("Find out what asks so often, and let it wait longer before it asks again; on {} limit the backlog of rdma_listen, and who may send "
+              .old_advice = fmt::format("Find out what asks so often, and let it wait longer before it asks again; on {} limit the backlog of rdma_listen, and who may send "
                                     "to queue pair 1 and UDP port 4791.",
                                     text(passive))});
     }
 }
 
 // Storage without authentication
-
-namespace {
 
 constexpr std::string_view kDiscovery = "nqn.2014-08.org.nvmexpress.discovery";  // who may read the list is another question
 
@@ -372,12 +353,10 @@ void emit_unauthenticated(const Timeline& timeline, const Emit& emit, UlpProtoco
     if (pairs.empty()) return;
     draft.count = pairs.size();
     const std::string more = pairs.size() == 1 ? "" : fmt::format(" (and {} of hosts)", counted(pairs.size() - 1, "more pair"));
-    draft.summary = fmt::format("{} {} {}{}.", text(pairs.begin()->first), what, text(pairs.begin()->second), more);
-    draft.advice = std::move(advice);
+    draft.old_summary = fmt::format("{} {} {}{}.", text(pairs.begin()->first), what, text(pairs.begin()->second), more);
+    draft.old_advice = std::move(advice);
     emit(std::move(draft));
 }
-
-}  // namespace
 
 void nvme_unauthenticated(const Timeline& timeline, const Emit& emit) {
     emit_unauthenticated(timeline, emit, UlpProtocol::nvme, "authentication", "not required", "connected without DH-HMAC-CHAP to the NVMe subsystem of",
@@ -390,4 +369,47 @@ void nfs_auth_sys(const Timeline& timeline, const Emit& emit) {
                          "Do nothing where every client is trusted to say for which user it asks; otherwise mount with sec=krb5.");
 }
 
-}  // namespace qps::transport::draw
+}  // namespace
+
+Family security_family() {
+    static constexpr std::array kRows{
+        FindingRow{.id = "keys-tried",
+                   .severity = Severity::warning,
+                   .clause = "IBA 10.6.3, 9.7.5.2.1",
+                   .meaning = "Many R_Keys were tried on one host, which refused them",
+                   .draw = keys_tried},
+        FindingRow{.id = "queue-pairs-tried",
+                   .severity = Severity::note,
+                   .clause = kObserved,
+                   .meaning = "Many queue pairs of one host were tried in turn, and none answered",
+                   .draw = queue_pairs_tried},
+        FindingRow{.id = "psn-conflict",
+                   .severity = Severity::warning,
+                   .clause = "IBA 9.7.3",
+                   .meaning = "Packets of two senders have the addresses of one connection",
+                   .draw = psn_conflict},
+        FindingRow{.id = "cnp-unexpected-source",
+                   .severity = Severity::warning,
+                   .clause = "IBA A17.9.3",
+                   .meaning = "CNPs come from a host that is no end of that connection",
+                   .draw = cnp_unexpected_source},
+        FindingRow{.id = "cm-request-flood",
+                   .severity = Severity::warning,
+                   .clause = "IBA 12.9.8",
+                   .meaning = "A host had hundreds of connection requests a second that led to nothing",
+                   .draw = cm_request_flood},
+        FindingRow{.id = "nvme-unauthenticated",
+                   .severity = Severity::note,
+                   .clause = "NVMe Base 8.3.4.4",
+                   .meaning = "Hosts used NVMe subsystems without DH-HMAC-CHAP",
+                   .draw = nvme_unauthenticated},
+        FindingRow{.id = "nfs-auth-sys",
+                   .severity = Severity::note,
+                   .clause = "RFC 5531 8.2, 9",
+                   .meaning = "Clients asked for data of NFS with AUTH_SYS",
+                   .draw = nfs_auth_sys},
+    };
+    return {kRows, {}};
+}
+
+}  // namespace qps::transport::families

@@ -1,5 +1,5 @@
 // What upper protocols say of themselves: refusals, logins that failed, sessions that ended, keep-alives and credits.
-#include <transport-replay/findings/draw.hpp>
+#include <transport-replay/findings/families.hpp>
 #include <transport-replay/findings/evidence.hpp>
 #include <transport-replay/findings/ulp_words.hpp>
 #include <transport-replay/model/timeline.hpp>
@@ -8,16 +8,17 @@
 #include <transport-replay/ulp/credit_wait.hpp>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <tuple>
 
 #include <fmt/format.h>
 
-namespace qps::transport::draw {
-
-using namespace words;
+namespace qps::transport::families {
 
 namespace {
+
+using namespace words;
 
 constexpr std::size_t kEventGroups = 4096;  // that many different summaries nobody reads
 
@@ -56,32 +57,26 @@ std::vector<EventSummary> summaries(const Timeline& timeline, UlpEventKind kind)
 FindingDraft draft_of(const EventSummary& summary, Party party) {
     return {.party = party,
             .connection = summary.first->connection,
-            .packets = summary.frames,
+            .old_packets = summary.frames,
             .count = summary.count,
-            .summary = {},
-            .advice = {}};
+            .old_summary = {},
+            .old_advice = {}};
 }
-
-}  // namespace
 
 void protocol_refused(const Timeline& timeline, const Emit& emit) {
     for (const EventSummary& summary : summaries(timeline, UlpEventKind::refused)) {
         const Sides sides = sides_of(timeline, *summary.first);
         FindingDraft draft = draft_of(summary, Party::application);
-        draft.summary = fmt::format("{} refused {} from {} {}: {}.", sides.passive, protocol_name(summary.first->protocol), sides.active,
+        draft.old_summary = fmt::format("{} refused {} from {} {}: {}.", sides.passive, protocol_name(summary.first->protocol), sides.active,
                                     times(summary.count), clean(summary.first->words));
-        draft.advice = fmt::format("Compare what {} requests with what {} is configured to allow, starting with that reason.", sides.active,
+        draft.old_advice = fmt::format("Compare what {} requests with what {} is configured to allow, starting with that reason.", sides.active,
                                    sides.passive);
         emit(std::move(draft));
     }
 }
 
-namespace {
-
 // What failed because no answer came, and not because one said so.
 bool is_by_silence(const UlpEvent& event) { return event.words.ends_with("without an answer"); }
-
-}  // namespace
 
 void login_failed(const Timeline& timeline, const Emit& emit) {
     const bool lacking = recorder_lost_packets(timeline);
@@ -90,10 +85,10 @@ void login_failed(const Timeline& timeline, const Emit& emit) {
         FindingDraft draft = draft_of(summary, Party::application);
         const bool unsure = lacking && is_by_silence(*summary.first);
         if (unsure) draft.severity = Severity::note;
-        draft.summary = fmt::format("{} failed to log in to {} ({}) {}: {}{}.", sides.active, sides.passive,
+        draft.old_summary = fmt::format("{} failed to log in to {} ({}) {}: {}{}.", sides.active, sides.passive,
                                     protocol_name(summary.first->protocol), times(summary.count), clean(summary.first->words),
                                     unsure ? "; the capture lacks packets, and perhaps the answer" : "");
-        draft.advice = fmt::format("Check the name, the credentials and the access list on {} for {}.", sides.passive, sides.active);
+        draft.old_advice = fmt::format("Check the name, the credentials and the access list on {} for {}.", sides.passive, sides.active);
         emit(std::move(draft));
     }
 }
@@ -102,10 +97,10 @@ void session_terminated(const Timeline& timeline, const Emit& emit) {
     for (const EventSummary& summary : summaries(timeline, UlpEventKind::terminated)) {
         const Sides sides = sides_of(timeline, *summary.first);
         FindingDraft draft = draft_of(summary, Party::application);
-        draft.summary = fmt::format("{} terminated {} with {} because of an error: {}.",
+        draft.old_summary = fmt::format("{} terminated {} with {} because of an error: {}.",
                                     summary.first->by_active ? sides.active : sides.passive, protocol_name(summary.first->protocol),
                                     summary.first->by_active ? sides.passive : sides.active, clean(summary.first->words));
-        draft.advice =
+        draft.old_advice =
             fmt::format("Check what {} sent just before these packets, and the log of {} for its side.",
                         summary.first->by_active ? sides.passive : sides.active, summary.first->by_active ? sides.active : sides.passive);
         emit(std::move(draft));
@@ -118,9 +113,9 @@ void protocol_error(const Timeline& timeline, const Emit& emit) {
         const std::string& speaker = summary.first->by_active ? sides.active : sides.passive;
         const std::string& listener = summary.first->by_active ? sides.passive : sides.active;
         FindingDraft draft = draft_of(summary, Party::application);
-        draft.summary = fmt::format("{} reported to {} an error of {} {}: {}.", speaker, listener, protocol_name(summary.first->protocol),
+        draft.old_summary = fmt::format("{} reported to {} an error of {} {}: {}.", speaker, listener, protocol_name(summary.first->protocol),
                                     times(summary.count), clean(summary.first->words));
-        draft.advice = fmt::format("Check what {} sent before: `qpscope follow CONNECTION --decode` shows it in order.", listener);
+        draft.old_advice = fmt::format("Check what {} sent before: `qpscope follow CONNECTION --decode` shows it in order.", listener);
         emit(std::move(draft));
     }
 }
@@ -131,16 +126,14 @@ void keep_alive_late(const Timeline& timeline, const Emit& emit) {
         FindingDraft draft = draft_of(summary, Party::requester);
         const auto silent =
             dissect::Duration{static_cast<std::int64_t>(std::min<std::uint64_t>(summary.most, INT64_MAX / 1'000'000)) * 1'000'000};
-        draft.summary = fmt::format("{} sent a keep-alive of {} to {} too late {}, after {} at worst{}.", sides.active,
+        draft.old_summary = fmt::format("{} sent a keep-alive of {} to {} too late {}, after {} at worst{}.", sides.active,
                                     protocol_name(summary.first->protocol), sides.passive, times(summary.count), duration_text(silent),
                                     summary.first->words.empty() ? "" : fmt::format(" ({})", clean(summary.first->words)));
-        draft.advice = fmt::format("Find out what stopped {} during that time: {} drops the association when its timer expires.",
+        draft.old_advice = fmt::format("Find out what stopped {} during that time: {} drops the association when its timer expires.",
                                    sides.active, sides.passive);
         emit(std::move(draft));
     }
 }
-
-namespace {
 
 struct Credits {
     const EventSummary& summary;
@@ -154,10 +147,10 @@ struct Credits {
 
 FindingDraft waited_for_credits(const Credits& credits) {
     FindingDraft draft = draft_of(credits.summary, Party::responder);
-    draft.summary = fmt::format("{} used up the {} that {} grants for {} {}; the next request followed only when one was granted again.",
+    draft.old_summary = fmt::format("{} used up the {} that {} grants for {} {}; the next request followed only when one was granted again.",
                                 credits.sides.active, credits.granted(), credits.sides.passive, credits.protocol(),
                                 times(credits.summary.count));
-    draft.advice = fmt::format("Let {} grant more credits (receive buffers, slot table entries) if requests of {} are too slow.",
+    draft.old_advice = fmt::format("Let {} grant more credits (receive buffers, slot table entries) if requests of {} are too slow.",
                                credits.sides.passive, credits.sides.active);
     return draft;
 }
@@ -165,23 +158,21 @@ FindingDraft waited_for_credits(const Credits& credits) {
 // Answers that the capture lacks would have given credits back.
 FindingDraft more_than_granted(const Credits& credits, bool lacking) {
     FindingDraft draft = draft_of(credits.summary, lacking ? Party::undecided : Party::requester);
-    draft.summary = fmt::format("{} had more requests of {} outstanding than the {} that {} granted{}.", credits.sides.active,
+    draft.old_summary = fmt::format("{} had more requests of {} outstanding than the {} that {} granted{}.", credits.sides.active,
                                 credits.protocol(), credits.granted(), credits.sides.passive,
                                 lacking ? "; the capture lacks packets, and perhaps answers" : "");
-    draft.advice = fmt::format("Update the client of {}: it must not exceed its grant{}, since {} has receives for no more.",
+    draft.old_advice = fmt::format("Update the client of {}: it must not exceed its grant{}, since {} has receives for no more.",
                                credits.sides.active, credits.clause(), credits.sides.passive);
     return draft;
 }
 
 FindingDraft no_credits(const Credits& credits) {
     FindingDraft draft = draft_of(credits.summary, Party::responder);
-    draft.summary = fmt::format("{} granted {} no credits for {} {}: no request may follow{}.", credits.sides.passive,
+    draft.old_summary = fmt::format("{} granted {} no credits for {} {}: no request may follow{}.", credits.sides.passive,
                                 credits.sides.active, credits.protocol(), times(credits.summary.count), credits.clause());
-    draft.advice = fmt::format("Update the server of {}, or see why it has no receive buffers left.", credits.sides.passive);
+    draft.old_advice = fmt::format("Update the server of {}, or see why it has no receive buffers left.", credits.sides.passive);
     return draft;
 }
-
-}  // namespace
 
 void credits_exhausted(const Timeline& timeline, const Emit& emit) {
     const bool lacking = recorder_lost_packets(timeline);
@@ -201,13 +192,56 @@ void single_credit(const Timeline& timeline, const Emit& emit) {
         const Sides sides = sides_of(timeline, conversation);
         emit({.party = Party::responder,
               .connection = conversation.connection,
-              .packets = connection == nullptr ? std::vector<dissect::FrameIndex>{} : first_frames(*connection),
+              .old_packets = connection == nullptr ? std::vector<dissect::FrameIndex>{} : first_frames(*connection),
               .count = conversation.operations,
-              .summary = fmt::format("{} never granted {} more than one credit for {}, so {} were sent one at a time.", sides.passive,
+              .old_summary = fmt::format("{} never granted {} more than one credit for {}, so {} were sent one at a time.", sides.passive,
                                      sides.active, protocol_name(conversation.protocol), counted(conversation.operations, "operation")),
-              .advice = fmt::format("Check the number of receives or slots of that transport on {}, and memory pressure.",
+              .old_advice = fmt::format("Check the number of receives or slots of that transport on {}, and memory pressure.",
                                     sides.passive)});
     }
 }
 
-}  // namespace qps::transport::draw
+}  // namespace
+
+Family ulp_events_family() {
+    static constexpr std::array kRows{
+        FindingRow{.id = "protocol-refused",
+                   .severity = Severity::error,
+                   .clause = kObserved,
+                   .meaning = "An upper-layer protocol refused a connection",
+                   .draw = protocol_refused},
+        FindingRow{.id = "login-failed",
+                   .severity = Severity::error,
+                   .clause = kObserved,
+                   .meaning = "A login of an upper-layer protocol failed",
+                   .draw = login_failed},
+        FindingRow{.id = "session-terminated",
+                   .severity = Severity::error,
+                   .clause = kObserved,
+                   .meaning = "A session of an upper-layer protocol was terminated because of an error",
+                   .draw = session_terminated},
+        FindingRow{.id = "protocol-error",
+                   .severity = Severity::warning,
+                   .clause = kObserved,
+                   .meaning = "One end reported an error of an upper-layer protocol to the other",
+                   .draw = protocol_error},
+        FindingRow{.id = "keep-alive-late",
+                   .severity = Severity::warning,
+                   .clause = kObserved,
+                   .meaning = "A keep-alive of an upper-layer protocol was late",
+                   .draw = keep_alive_late},
+        FindingRow{.id = "credits-exhausted",
+                   .severity = Severity::note,
+                   .clause = kObserved,
+                   .meaning = "Credits of an upper protocol were used up, exceeded or not granted",
+                   .draw = credits_exhausted},
+        FindingRow{.id = "single-credit",
+                   .severity = Severity::note,
+                   .clause = kObserved,
+                   .meaning = "One end granted a single credit at a time",
+                   .draw = single_credit},
+    };
+    return {kRows, {}};
+}
+
+}  // namespace qps::transport::families

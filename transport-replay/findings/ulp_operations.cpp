@@ -2,7 +2,7 @@
 //
 // What an attacker could feed: operations and failures of every kind; what is looked at is what the report kept, which is bounded.
 #include <dissect/types.hpp>
-#include <transport-replay/findings/draw.hpp>
+#include <transport-replay/findings/families.hpp>
 #include <transport-replay/findings/ulp_words.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/operations.hpp>
@@ -17,13 +17,13 @@
 
 #include <fmt/format.h>
 
-namespace qps::transport::draw {
+namespace qps::transport::families {
+
+namespace {
 
 using namespace words;
 using dissect::Duration;
 using dissect::Instant;
-
-namespace {
 
 constexpr Duration kLongestWait{1'000'000'000};  // an answer that has not come by then is worth a word
 constexpr Duration kSlowAtLeast{1'000'000};   // outliers below are nobody's trouble
@@ -125,8 +125,6 @@ bool is_reported(const Timeline& timeline, ConnectionId connection, dissect::Fra
     });
 }
 
-}  // namespace
-
 void operation_failed(const Timeline& timeline, const Emit& emit) {
     for (const OperationFailures& failures : timeline.ulp.failures) {
         if (timeline.ulp.find(failures.connection) == nullptr) continue;
@@ -137,12 +135,12 @@ void operation_failed(const Timeline& timeline, const Emit& emit) {
         const bool everyday = is_everyday != nullptr && is_everyday(failures.status);
         emit({.party = Party::application,
               .connection = failures.connection,
-              .packets = failures.frames,
+              .old_packets = failures.frames,
               .count = failures.count,
-              .summary = fmt::format("{} answered {} from {} ({}) {} with {}{}.", sides.passive, clean(name), sides.active,
+              .old_summary = fmt::format("{} answered {} from {} ({}) {} with {}{}.", sides.passive, clean(name), sides.active,
                                      protocol_name(failures.protocol), times(failures.count), status_of(failures),
                                      everyday ? ", an everyday status" : ""),
-              .advice = everyday
+              .old_advice = everyday
                             ? fmt::format("Do nothing unless {} misses what it asked for: `qpscope operations --list --failed` lists each.",
                                           sides.active)
                             : fmt::format("Check the log of {} for that time, and whether {} may do this: `qpscope operations --list "
@@ -151,8 +149,6 @@ void operation_failed(const Timeline& timeline, const Emit& emit) {
               .severity = everyday ? std::optional(Severity::note) : std::nullopt});
     }
 }
-
-namespace {
 
 // In IPoIB's connected mode each host sends on a connection of its own: where the capture has none of the host that was asked, it
 // cannot have the answer. A server of Lustre may answer by any network that it and the client have, also by one that has no tap.
@@ -177,8 +173,6 @@ bool lacks_packets(const Connection& connection) {
 bool answers_came_early(const Connection& connection) {
     return std::ranges::any_of(connection.ways, [](const Way& way) { return way.incidents->early_answers != 0; });
 }
-
-}  // namespace
 
 void operation_unanswered(const Timeline& timeline, const Emit& emit) {
     if (!timeline.last) return;
@@ -219,9 +213,9 @@ void operation_unanswered(const Timeline& timeline, const Emit& emit) {
         const bool lacks = lacking || lacks_packets(connection), sure = !lacks && !answers_came_early(connection);
         emit({.party = sure ? Party::responder : Party::undecided,
               .connection = waiting.first->connection,
-              .packets = waiting.frames,
+              .old_packets = waiting.frames,
               .count = waiting.count,
-              .summary = fmt::format("{} never answered {} from {} ({}), requested {}, first {} before {}{}.", sides.passive,
+              .old_summary = fmt::format("{} never answered {} from {} ({}), requested {}, first {} before {}{}.", sides.passive,
                                      clean(quoted_operation(waiting.first->protocol, waiting.first->code)), sides.active,
                                      protocol_name(waiting.first->protocol), times(waiting.count),
                                      duration_text((waiting.release == nullptr ? *timeline.last : waiting.release->time) - waiting.first->asked),
@@ -229,7 +223,7 @@ void operation_unanswered(const Timeline& timeline, const Emit& emit) {
                                      sure    ? ""
                                      : lacks ? "; the capture lacks packets, and perhaps the answer"
                                              : "; other answers were recorded before their requests, and perhaps this one was"),
-              .advice =
+              .old_advice =
                   fmt::format("Look on {} for requests that hang, and check their timeout on {}; the tap may also have missed answers.",
                               sides.passive, sides.active),
               .severity = sure ? Severity::warning : Severity::note});
@@ -247,7 +241,7 @@ void operation_slow(const Timeline& timeline, const Emit& emit) {
         for (const UlpOperation& operation : sum.slowest) {  // the worst first
             if (operation.answered - operation.asked < limit) break;
             slow.push_back(&operation);
-            draft.packets.insert(draft.packets.end(), {operation.asked_frame, operation.answered_frame});
+            draft.old_packets.insert(draft.old_packets.end(), {operation.asked_frame, operation.answered_frame});
         }
         if (slow.empty()) continue;
         const Sides sides = sides_of_requester(timeline, *slow.front());
@@ -257,13 +251,13 @@ void operation_slow(const Timeline& timeline, const Emit& emit) {
         draft.party = blame.party;
         if (one_connection) draft.connection = slow.front()->connection;
         draft.count = slow.size();
-        draft.summary =
+        draft.old_summary =
             fmt::format("{} of {}{} took {} (median {}, p99 {}){}.",
                         slow.size() == kSlowestKept ? fmt::format("At least {}", slow.size()) : grouped(slow.size()),
                         counted(sum.count, fmt::format("{} operation", clean(quoted_operation(sum.protocol, sum.code)))), cut ? " that were not truncated" : "",
                         slow.size() == 1 ? duration_text(sum.latency.most) : fmt::format("up to {}", duration_text(sum.latency.most)),
                         duration_text(median), duration_text(percentile_of(sum, 99)), blame.words);
-        draft.advice = blame.advice;
+        draft.old_advice = blame.advice;
         if (cut) draft.severity = Severity::note;
         emit(std::move(draft));
     }
@@ -280,18 +274,47 @@ void serialised_io(const Timeline& timeline, const Emit& emit) {
         emit(
             {.party = Party::application,
              .connection = conversation.connection,
-             .packets = connection == nullptr ? std::vector<dissect::FrameIndex>{} : std::vector{connection->first_frame()},
+             .old_packets = connection == nullptr ? std::vector<dissect::FrameIndex>{} : std::vector{connection->first_frame()},
              .count = conversation.operations,
-             .summary = fmt::format("{0} sent {2} to {1} one at a time and never had two outstanding: at {3} each it waited {4} of the "
+             .old_summary = fmt::format("{0} sent {2} to {1} one at a time and never had two outstanding: at {3} each it waited {4} of the "
                                     "time.",
                                     sides.active, sides.passive,
                                     counted(conversation.operations, fmt::format("{} operation", protocol_name(conversation.protocol))),
                                     duration_text(conversation.latency.mean()),
                                     share(static_cast<std::uint64_t>(busy), static_cast<std::uint64_t>(whole))),
-             .advice = fmt::format("Let the application on {} keep more operations in flight (queue depth, asynchronous I/O, more threads) "
+             .old_advice = fmt::format("Let the application on {} keep more operations in flight (queue depth, asynchronous I/O, more threads) "
                                    "if it is too slow.",
                                    sides.active)});
     }
 }
 
-}  // namespace qps::transport::draw
+}  // namespace
+
+Family ulp_operations_family() {
+    static constexpr std::array kRows{
+        FindingRow{.id = "operation-failed",
+                   .severity = Severity::warning,
+                   .clause = kObserved,
+                   .meaning = "Operations of an upper-layer protocol failed",
+                   .draw = operation_failed},
+        FindingRow{.id = "operation-unanswered",
+                   .severity = Severity::warning,
+                   .clause = kObserved,
+                   .meaning = "Operations of an upper-layer protocol were never answered",
+                   .by_order = true,
+                   .draw = operation_unanswered},
+        FindingRow{.id = "operation-slow",
+                   .severity = Severity::warning,
+                   .clause = kObserved,
+                   .meaning = "Some operations took far longer than the median of their kind",
+                   .draw = operation_slow},
+        FindingRow{.id = "serialised-io",
+                   .severity = Severity::note,
+                   .clause = kObserved,
+                   .meaning = "An application keeps only one operation in flight",
+                   .draw = serialised_io},
+    };
+    return {kRows, {}};
+}
+
+}  // namespace qps::transport::families

@@ -1,16 +1,17 @@
 // Findings about Ultra Ethernet: what was sent again, refused, trimmed; paths that differ from the others. Reordering is none: packets are
 // sprayed over paths.
 #include <dissect/ultra_ethernet/names.hpp>
-#include <transport-replay/findings/draw.hpp>
+#include <transport-replay/findings/families.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/figures.hpp>
 #include <transport-replay/report/words.hpp>
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
-namespace qps::transport::draw {
+namespace qps::transport::families {
 
 namespace {
 
@@ -53,8 +54,6 @@ NackKind kind_of(std::uint8_t code) {
     return code == kOutOfOrder || code == kNotReceived || code == kInferredLoss ? NackKind::loss : NackKind::other;
 }
 
-}  // namespace
-
 // The sender sets a flag, so that a copy is never taken for one. Why it sent again only NACKs prove.
 void uet_retransmitted(const Timeline& timeline, const Emit& emit) {
     each_sender(timeline, [&](const Context& place, End end, const UetWay& way) {
@@ -81,11 +80,11 @@ void uet_retransmitted(const Timeline& timeline, const Emit& emit) {
                        : all_refused  ? Party::responder
                                       : Party::fabric,
               .connection = place.connection.uid,
-              .packets = way.resent_frames,
+              .old_packets = way.resent_frames,
               .count = sender.incidents->retransmitted,
-              .summary = fmt::format("{} retransmitted {} of {} to {}{}.", place.from(end), sender.incidents->retransmitted,
+              .old_summary = fmt::format("{} retransmitted {} of {} to {}{}.", place.from(end), sender.incidents->retransmitted,
                                      counted(sent, "packet"), place.to(end), details),
-              .advice = !answers_seen  ? fmt::format("Capture both directions: without the answers of {} nobody can say why.", place.to(end))
+              .old_advice = !answers_seen  ? fmt::format("Capture both directions: without the answers of {} nobody can say why.", place.to(end))
                         : all_trimmed  ? "Look for the congested switch port that trims packets which it cannot queue."
                         : all_needless ? fmt::format("Check the retransmission timeout of {}: nothing that it sent again was missing.", place.from(end))
                         : all_refused  ? fmt::format("Check what {} can hold: buffers, contexts, messages.", place.to(end))
@@ -105,11 +104,11 @@ void uet_nack(const Timeline& timeline, const Emit& emit) {
                            : kind == NackKind::loss    ? Party::fabric
                                                        : Party::undecided,
                   .connection = place.connection.uid,
-                  .packets = nack.frames,
+                  .old_packets = nack.frames,
                   .count = nack.count,
-                  .summary = fmt::format("{} answered {} of {} with NACK {}{}.", place.to(end), counted(nack.count, "packet"), place.from(end),
+                  .old_summary = fmt::format("{} answered {} of {} with NACK {}{}.", place.to(end), counted(nack.count, "packet"), place.from(end),
                                          nack_name(nack.code), over ? ", and acknowledged nothing after it" : ""),
-                  .advice = kind == NackKind::resources ? fmt::format("Check what {} can hold: buffers, contexts, messages.", place.to(end))
+                  .old_advice = kind == NackKind::resources ? fmt::format("Check what {} can hold: buffers, contexts, messages.", place.to(end))
                             : kind == NackKind::loss    ? fmt::format("Look for drops between {} and {}.", place.from(end), place.to(end))
                                                         : fmt::format("Check the packets of {} right before, and the log of {}.", place.from(end),
                                                                       place.to(end)),
@@ -135,12 +134,12 @@ void uet_trimmed(const Timeline& timeline, const Emit& emit) {
         const std::string said = reported == 0 ? "" : fmt::format("{} reported {} of {} as trimmed{}", place.to(end), counted(reported, "packet"), place.from(end), hop);
         emit({.party = Party::congestion,
               .connection = place.connection.uid,
-              .packets = std::move(frames),
+              .old_packets = std::move(frames),
               .count = std::max(way.trimmed, reported),
-              .summary = way.trimmed == 0 ? said + "."
+              .old_summary = way.trimmed == 0 ? said + "."
                                           : fmt::format("Switches trimmed {} from {} to {}{}{}.", counted(way.trimmed, "packet"), place.from(end),
                                                         place.to(end), said.empty() ? "" : "; ", said),
-              .advice = fmt::format("Look for the congested port on the way to {}{}.", place.to(end),
+              .old_advice = fmt::format("Look for the congested port on the way to {}{}.", place.to(end),
                                     last_hop == reported && last_hop != 0 ? ": its last hop, so too many senders at once" : "")});
     });
 }
@@ -161,11 +160,11 @@ void uet_path_loss(const Timeline& timeline, const Emit& emit) {
             if (path.resent * other_packets <= kTimesMore * std::max<std::uint64_t>(other_resent, 1) * path.packets) continue;
             emit({.party = Party::fabric,
                   .connection = place.connection.uid,
-                  .packets = way.resent_frames,
+                  .old_packets = way.resent_frames,
                   .count = path.resent,
-                  .summary = fmt::format("{} of {} that {} retransmitted to {} were first sent with entropy {:#06x}, which {} of all packets have.", path.resent,
+                  .old_summary = fmt::format("{} of {} that {} retransmitted to {} were first sent with entropy {:#06x}, which {} of all packets have.", path.resent,
                                          counted(resent, "packet"), place.from(end), place.to(end), path.entropy, share(path.packets, packets)),
-                  .advice = fmt::format("Find the links that a packet with UDP source port {} takes, and check their error counters.", path.entropy)});
+                  .old_advice = fmt::format("Find the links that a packet with UDP source port {} takes, and check their error counters.", path.entropy)});
         }
     });
 }
@@ -184,9 +183,9 @@ void uet_path_slow(const Timeline& timeline, const Emit& emit) {
             emit({.party = Party::fabric,
                   .connection = place.connection.uid,
                   .count = path.delay.count,
-                  .summary = fmt::format("{} acknowledged packets of {} with entropy {:#06x} after {} at the soonest, those of other paths after {} on average.",
+                  .old_summary = fmt::format("{} acknowledged packets of {} with entropy {:#06x} after {} at the soonest, those of other paths after {} on average.",
                                          place.to(end), place.from(end), path.entropy, duration_text(path.delay.least), duration_text(mean)),
-                  .advice = fmt::format("Find the links that a packet with UDP source port {} takes, and look for a queue or a detour.", path.entropy)});
+                  .old_advice = fmt::format("Find the links that a packet with UDP source port {} takes, and look for a queue or a detour.", path.entropy)});
         }
     });
 }
@@ -200,14 +199,54 @@ void uet_refused(const Timeline& timeline, const Emit& emit) {
                                 (refusal.code >= kFirstViolation && refusal.code <= kLastViolation);
             emit({.party = access ? Party::requester : Party::undecided,
                   .connection = place.connection.uid,
-                  .packets = refusal.frames,
+                  .old_packets = refusal.frames,
                   .count = refusal.count,
-                  .summary = fmt::format("{} answered {} of {} with return code {}.", place.to(end), counted(refusal.count, "request"),
+                  .old_summary = fmt::format("{} answered {} of {} with return code {}.", place.to(end), counted(refusal.count, "request"),
                                          place.from(end), code_text(dissect::kSesReturnCodes, refusal.code)),
-                  .advice = fmt::format("Check what the requests of {} name: job, process, resource index, memory key and length.", place.from(end)),
+                  .old_advice = fmt::format("Check what the requests of {} name: job, process, resource index, memory key and length.", place.from(end)),
                   .severity = access ? std::nullopt : std::optional(Severity::warning)});
         }
     });
 }
 
-}  // namespace qps::transport::draw
+}  // namespace
+
+Family ultra_ethernet_family() {
+    static constexpr std::array kRows{
+        FindingRow{.id = "uet-refused",
+                   .severity = Severity::error,
+                   .clause = "UET 1.0 SES",
+                   .meaning = "A target answered requests of Ultra Ethernet with an error",
+                   .draw = uet_refused},
+        FindingRow{.id = "uet-retransmitted",
+                   .severity = Severity::warning,
+                   .clause = "UET 1.0 PDS",
+                   .meaning = "Packets of Ultra Ethernet were retransmitted",
+                   .by_order = true,
+                   .draw = uet_retransmitted},
+        FindingRow{.id = "uet-nack",
+                   .severity = Severity::warning,
+                   .clause = "UET 1.0 PDS",
+                   .meaning = "A receiver answered packets of Ultra Ethernet with a NACK",
+                   .draw = uet_nack},
+        FindingRow{.id = "uet-trimmed",
+                   .severity = Severity::warning,
+                   .clause = "UET 1.0 PDS",
+                   .meaning = "Switches trimmed packets of Ultra Ethernet",
+                   .draw = uet_trimmed},
+        FindingRow{.id = "uet-path-loss",
+                   .severity = Severity::warning,
+                   .clause = kObserved,
+                   .meaning = "One path of Ultra Ethernet loses far more packets than the others",
+                   .by_order = true,
+                   .draw = uet_path_loss},
+        FindingRow{.id = "uet-path-slow",
+                   .severity = Severity::note,
+                   .clause = kObserved,
+                   .meaning = "One path of Ultra Ethernet is far slower than the others",
+                   .draw = uet_path_slow},
+    };
+    return {kRows, {}};
+}
+
+}  // namespace qps::transport::families

@@ -1,7 +1,9 @@
-// Finding: something that went wrong, whose fault it is, what proves it and what to do about it.
+// Finding: something that went wrong, as data: its facts, the events that prove it, whose fault it is and what to do about it. Sentence
+// and advice are made of the facts, by the templates of its row (findings/findings.hpp).
 #pragma once
 
 #include <transport-replay/model/connection.hpp>
+#include <transport-replay/model/fact.hpp>
 
 #include <string>
 #include <vector>
@@ -20,16 +22,45 @@ inline constexpr std::string_view kObserved = "heuristic";  // the clause of wha
 
 inline constexpr std::size_t kMaxEvidence = 16;  // frames listed; more prove no more
 
+// What a packet has to do with a finding.
+enum class EventRole : std::uint8_t {
+    evidence,        // it shows it
+    original,        // what was lost, refused or not answered
+    nak,             // that asked for it again, or refused it
+    retransmission,  // of the original
+    end,             // what ended the episode
+};
+inline constexpr std::array<std::string_view, 5> kEventRoleNames{"evidence", "original", "nak", "retransmission", "end"};
+
+struct FindingEvent {
+    dissect::FrameIndex frame{};  // 0: not captured
+    EventRole role{};
+    std::optional<dissect::Instant> time{};  // nothing: not kept
+};
+
+// Packets that are too many to be kept one by one: rows of an index have the mark.
+enum class PacketMark : std::uint8_t { late, duplicated, copy, bad_icrc, congestion_experienced, cnp, retransmission, after_gap };
+struct MarkedPackets {
+    PacketMark mark{};
+    std::optional<End> from{};  // of the connection of the finding; nothing: of both
+};
+
 struct Finding {
-    std::string_view id;  // of kFindings
+    std::string_view id;  // of a FindingRow
     Severity severity{};
     Party party{};
     std::optional<ConnectionId> connection;    // nothing where it is not of one connection
-    std::vector<dissect::FrameIndex> packets;  // that prove it, in order, at most kMaxEvidence
+    std::vector<dissect::FrameIndex> packets;  // the first of its events, in order, at most kMaxEvidence
     std::uint64_t count = 1;                   // how often it happened
     std::string summary;                       // one sentence with the numbers
     std::string advice;                        // one sentence
     std::string_view clause;                   // what it rests on: IBA is volume 1 of the InfiniBand specification
+    Facts facts{};
+    std::vector<FindingEvent> events{};     // in order
+    std::vector<std::uint32_t> episodes{};  // places in Timeline::recoveries whose events are its own too
+    std::optional<MarkedPackets> marked{};  // likewise
+    std::optional<dissect::Instant> first{};  // when it began and was seen last, as far as its events have times
+    std::optional<dissect::Instant> last{};
 };
 
 }  // namespace qps::transport

@@ -10,14 +10,14 @@
 namespace qps::transport {
 
 std::expected<MemoryBudget, std::string> read_memory(const std::string& text) {
-    struct Unit {
+    struct Suffix {
         std::string_view name;
         double bytes;
     };
-    constexpr std::array kUnits{Unit{"GiB", 1 << 30}, Unit{"MiB", 1 << 20}, Unit{"G", 1e9}, Unit{"M", 1e6}, Unit{"GB", 1e9}, Unit{"MB", 1e6}};
+    constexpr std::array kUnits{Suffix{"GiB", 1 << 30}, Suffix{"MiB", 1 << 20}, Suffix{"G", 1e9}, Suffix{"M", 1e6}, Suffix{"GB", 1e9}, Suffix{"MB", 1e6}};
     constexpr double kMost = 1e15;
     const auto real = dissect::parse_real(text);
-    const auto unit = std::ranges::find(kUnits, real ? real->second : std::string_view{}, &Unit::name);
+    const auto unit = std::ranges::find(kUnits, real ? real->second : std::string_view{}, &Suffix::name);
     if (!real || unit == kUnits.end() || !(real->first > 0) || real->first * unit->bytes > kMost)
         return std::unexpected(fmt::format("invalid amount of memory '{}': expected a number with MiB or GiB, such as 2GiB", text));
     const auto bytes = static_cast<std::uint64_t>(real->first * unit->bytes);

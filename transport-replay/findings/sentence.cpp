@@ -1,0 +1,193 @@
+#include <transport-replay/findings/sentence.hpp>
+
+#include <dissect/render_value.hpp>
+#include <transport-replay/report/words.hpp>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace qps::transport {
+
+namespace {
+
+struct Fragment {
+    std::string_view name;
+    std::string_view text;
+};
+constexpr std::array kFragments{
+    Fragment{"stall", "{stalled}[ in total, {longest_stall} at worst]"},
+    Fragment{"resent",
+             "{retransmitted:packet} ({retransmitted_bytes}[, {new_to_tap} of them new to the tap][, {rests_of_reads} of them for the rest of a READ])"},
+    // Of an ACK timeout: how long was waited, and what that says of the timer.
+    Fragment{"timer", ", [single_wait?after|at intervals of] at least {interval}[exponent? ({>exponent}[, {>negotiated}])|[ ({>negotiated})]]"},
+    Fragment{"exponent", "local ACK timeout exponent {exponent}[ to {longest_exponent}][, {exponent_time}: {agreeing_waits} waits agree on it]"},
+    Fragment{"negotiated", "CM negotiated {negotiated_exponent}, {negotiated_time}"},
+    // What was seen of a responder that did not answer.
+    Fragment{"silence",
+             "[silence=answered?an answer from {responder:host} was captured, so it was lost between the tap and {requester:host}]"
+             "[silence=fell_silent?{responder:host} had answered on this connection before]"
+             "[silence=cnps?{responder:host} answered with {cnps:CNP} alone: requests reached it]"
+             "[silence=elsewhere?{responder:host} never answered on this connection but sends other traffic to {requester:host}]"
+             "[silence=absent?no RDMA packet from {responder:host} to {requester:host} was captured]"},
+    // Of lost packets: where.
+    Fragment{"place", "[, {place}][, {places:each}]"},
+};
+
+std::string joined(const std::vector<std::string>& texts, std::string_view between, std::string_view last) {
+    std::string out;
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        if (i > 0) out += i + 1 == texts.size() ? last : between;
+        out += texts[i];
+    }
+    return out;
+}
+
+bool is_name(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; }
+
+// One pass over a template: what it says of the facts, and what is wrong with it.
+class Reading {
+public:
+    using IsFact = std::function<bool(std::string_view)>;
+    Reading(std::string_view text, const Facts& facts, const IsFact* is_fact) : rest_(text), facts_(facts), is_fact_(is_fact) {}
+
+    // What stands up to one of `ends`, which stays unread; none: up to the end of the template.
+    std::string read(std::string_view ends, bool& whole) {
+        std::string out;
+        while (!rest_.empty() && !ends.contains(rest_.front())) {
+            const char c = take();
+            if (c == '{') out += fact(whole);
+            else if (c == '[') out += group();
+            else if (c == '\\' && !rest_.empty()) out += take();
+            else if (c == ']' || c == '}' || c == '|') note(fmt::format("'{}' without its beginning", c));
+            else out += c;
+        }
+        return out;
+    }
+    [[nodiscard]] const std::string& fault() const { return fault_; }
+
+private:
+    char take() {
+        const char c = rest_.front();
+        rest_.remove_prefix(1);
+        return c;
+    }
+    void note(std::string text) {
+        if (fault_.empty()) fault_ = std::move(text);
+    }
+    const Fact* known(std::string_view name) {
+        if (is_fact_ != nullptr && !(*is_fact_)(name)) note(fmt::format("no fact '{}'", name));
+        return find_fact(facts_, name);
+    }
+
+    std::string fact(bool& whole) {
+        const std::size_t end = rest_.find('}');
+        if (end == std::string_view::npos) {
+            note("'{' without its end");
+            rest_ = {};
+            return {};
+        }
+        const std::string_view named = rest_.substr(0, end);
+        rest_.remove_prefix(end + 1);
+        if (named.starts_with('>')) return fragment(named.substr(1), whole);
+        const std::size_t colon = std::min(named.find(':'), named.size());
+        const Fact* const found = known(named.substr(0, colon));
+        if (found != nullptr) return fact_text(*found, named.substr(std::min(colon + 1, named.size())));
+        whole = false;
+        return {};
+    }
+
+    std::string fragment(std::string_view name, bool& whole) {
+        const auto row = std::ranges::find(kFragments, name, &Fragment::name);
+        if (row == kFragments.end()) {
+            note(fmt::format("no fragment '{}'", name));
+            return {};
+        }
+        Reading inner(row->text, facts_, is_fact_);
+        std::string out = inner.read({}, whole);
+        if (!inner.fault().empty()) note(inner.fault());
+        return out;
+    }
+
+    // Whether the condition of a group holds; nothing: it has none.
+    std::optional<bool> condition() {
+        const std::size_t name = static_cast<std::size_t>(std::ranges::find_if_not(rest_, is_name) - rest_.begin());
+        if (name == 0 || name == rest_.size()) return {};
+        if (rest_[name] == '?' || rest_[name] == '!') {
+            const bool there = known(rest_.substr(0, name)) != nullptr;
+            const bool wanted = rest_[name] == '?';
+            rest_.remove_prefix(name + 1);
+            return there == wanted;
+        }
+        const std::size_t mark = rest_.find('?');
+        if (rest_[name] != '=' || mark == std::string_view::npos) return {};
+        const Fact* const found = known(rest_.substr(0, name));
+        const std::string_view value = rest_.substr(name + 1, mark - name - 1);
+        rest_.remove_prefix(mark + 1);
+        return found != nullptr && fact_text(*found) == value;
+    }
+
+    std::string group() {
+        const std::optional<bool> holds = condition();
+        bool whole = true, other_whole = true;
+        std::string body = read("|]", whole), other;
+        if (!rest_.empty() && rest_.front() == '|') {
+            take();
+            other = read("]", other_whole);
+        }
+        if (rest_.empty()) note("'[' without its end");
+        else take();
+        if (holds.value_or(whole)) return whole ? body : std::string();
+        return other_whole ? other : std::string();
+    }
+
+    std::string_view rest_;
+    const Facts& facts_;
+    const IsFact* is_fact_;
+    std::string fault_;
+};
+
+}  // namespace
+
+std::string fact_text(const Fact& fact, std::string_view style) {
+    struct Writer {
+        const FactRow& row;
+        std::string_view style;
+        std::string operator()(std::monostate) const { return {}; }
+        std::string operator()(bool value) const { return value ? "yes" : "no"; }
+        std::string operator()(std::uint64_t value) const {
+            if (style == "times") return words::times(value);
+            if (style == "length") return words::length(value);
+            if (style == "plain" || row.unit == Unit::number || row.unit == Unit::psn) return std::to_string(value);
+            if (row.unit == Unit::bytes) return bytes_text(value);
+            return style.empty() ? grouped(value) : counted(value, style);
+        }
+        std::string operator()(double value) const {
+            constexpr double kPercent = 100;
+            return row.unit == Unit::bits_per_second ? rate_text(value) : fmt::format("{:.3g} %", kPercent * value);
+        }
+        std::string operator()(dissect::Duration value) const { return duration_text(value); }
+        std::string operator()(const Endpoint& value) const { return style == "host" ? words::host(value) : words::who(value); }
+        std::string operator()(const Address& value) const { return text(value); }
+        std::string operator()(const std::string& value) const { return row.unit == Unit::text ? dissect::printable(value) : value; }
+        std::string operator()(const std::vector<std::string>& value) const { return joined(value, style == "clauses" ? "; " : ", ", style == "clauses" ? "; " : style == "each" ? ", " : " and "); }
+    };
+    return std::visit(Writer{*fact.row, style}, fact.value);
+}
+
+std::string sentence(std::string_view text, const Facts& facts) {
+    bool whole = true;
+    return Reading(text, facts, nullptr).read({}, whole);
+}
+
+std::string fault_of(std::string_view text, const std::function<bool(std::string_view)>& is_fact) {
+    const Facts none;
+    bool whole = true;
+    Reading reading(text, none, &is_fact);
+    static_cast<void>(reading.read({}, whole));
+    return reading.fault();
+}
+
+}  // namespace qps::transport
