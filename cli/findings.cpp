@@ -84,7 +84,7 @@ private:
         } else {
             document_.open();
             if (options_.format == OutputFormat::ndjson) document_.add("type", "finding");
-            add_finding(document_, finding);
+            add_finding(document_, finding, timeline);
             document_.close();
             if (options_.format == OutputFormat::ndjson) text_ += '\n';
         }

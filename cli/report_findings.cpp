@@ -49,6 +49,7 @@ std::string evidence(const Finding& finding, const std::vector<CapturedHost>& ho
     for (std::size_t i = 0; i < shown; ++i)
         text += fmt::format("{}{}", i == 0 ? (finding.packets.size() == 1 ? "frame " : "frames ") : ", ", frame_text(finding.packets[i], hosts));
     if (shown < finding.packets.size()) text += ", ...";
+    if (const std::string when = when_text(finding); !when.empty()) text += fmt::format("{}{}", text.empty() ? "" : "; ", when);
     if (const auto clause = clause_text(finding); !clause.empty()) text += fmt::format("{}{}", text.empty() ? "" : "; ", clause);
     return text;
 }

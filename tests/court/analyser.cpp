@@ -31,6 +31,16 @@ Severity severity_of(const std::string& name) {
     return name == "error" ? Severity::error : name == "warning" ? Severity::warning : Severity::note;
 }
 
+ClaimedValue value_of(const Json& value) {
+    if (value.is_boolean()) return value.get<bool>();
+    if (value.is_number()) return value.get<double>();
+    if (value.is_array()) return value.get<std::vector<std::string>>();
+    if (!value.is_object()) return value.get<std::string>();
+    ClaimedEnd end{.address = value.at("address").get<std::string>(), .qp = {}};
+    if (const Json& qp = value.at("qpn"); qp.is_number()) end.qp = qp.get<std::uint32_t>();
+    return end;
+}
+
 Testimony read_testimony(const std::string& text) {
     Testimony testimony;
     const Json document = Json::parse(text);
@@ -44,6 +54,7 @@ Testimony read_testimony(const std::string& text) {
                     .count = finding.at("count").get<std::uint64_t>(),
                     .sentence = finding.at("summary").get<std::string>(),
                     .advice = finding.at("advice").get<std::string>()};
+        for (const auto& [name, value] : finding.at("facts").items()) claim.facts.emplace(name, value_of(value));
         if (const Json& connection = finding.at("connection"); connection.is_number())
             claim.ends = ends_of(*connections.at(connection.get<std::uint64_t>()));
         testimony.claims.push_back(std::move(claim));

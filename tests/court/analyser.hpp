@@ -5,9 +5,12 @@
 
 #include <array>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
+#include <variant>
+#include <vector>
 
 namespace qps::court {
 
@@ -19,6 +22,9 @@ struct ClaimedEnd {
 
 enum class Severity : std::uint8_t { note, warning, error };
 
+// A fact of a finding, by its name in JSON (docs/findings.md): durations in ns, shares from 0 to 1.
+using ClaimedValue = std::variant<bool, double, std::string, std::vector<std::string>, ClaimedEnd>;
+
 // One finding as it was printed.
 struct Claim {
     std::string id;
@@ -29,6 +35,7 @@ struct Claim {
     std::uint64_t count = 0;
     std::string sentence;
     std::string advice;
+    std::map<std::string, ClaimedValue> facts{};
 };
 
 struct Testimony {

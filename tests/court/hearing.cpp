@@ -9,7 +9,7 @@
 namespace qps::court {
 
 Hearing::Hearing(const Claim& claim, const Recording& recording, const std::vector<Wire>& wires)
-    : claim_(claim), recording_(recording), wires_(wires), rest_(claim.sentence) {}
+    : claim_(claim), recording_(recording), wires_(wires), rest_(claim.sentence), unproven_(claim.facts) {}
 
 const Wire* Hearing::wire(std::size_t frame) const {
     const auto place = std::ranges::lower_bound(wires_, frame, {}, &Wire::frame);
@@ -23,6 +23,33 @@ std::optional<Groups> Hearing::take(const std::string& pattern) {
     for (const auto& group : match) groups.push_back(group.str());
     rest_ = match.prefix().str() + " ~ " + match.suffix().str();
     return groups;
+}
+
+template <class T>
+std::optional<T> Hearing::take_fact(const std::string& name) {
+    by_facts_ = true;
+    unproven_.erase(name);
+    const auto fact = claim_.facts.find(name);
+    if (fact == claim_.facts.end()) return {};
+    if (const T* value = std::get_if<T>(&fact->second)) return *value;
+    object(fmt::format("its {} is of another kind", name));
+    return {};
+}
+std::optional<double> Hearing::number(const std::string& name) { return take_fact<double>(name); }
+std::optional<std::string> Hearing::word(const std::string& name) { return take_fact<std::string>(name); }
+std::optional<ClaimedEnd> Hearing::end(const std::string& name) { return take_fact<ClaimedEnd>(name); }
+std::vector<std::string> Hearing::list(const std::string& name) { return take_fact<std::vector<std::string>>(name).value_or(std::vector<std::string>{}); }
+bool Hearing::flag(const std::string& name) { return take_fact<bool>(name).value_or(false); }
+
+void Hearing::equal_fact(const std::string& name, double shown) {
+    const auto said = number(name);
+    if (!said) object(fmt::format("does not say {}", name));
+    else if (*said != shown) object(fmt::format("says {} {:.12g}, and the packets show {:.12g}", name, *said, shown));
+}
+void Hearing::at_most_fact(const std::string& name, double shown) {
+    const auto said = number(name);
+    if (!said) object(fmt::format("does not say {}", name));
+    else if (*said > shown) object(fmt::format("says {} {:.12g}, and the packets show {:.12g} at most", name, *said, shown));
 }
 
 std::optional<Groups> Hearing::advised(const std::string& pattern) const {
@@ -64,7 +91,10 @@ void Hearing::close() {
     static const std::regex kNames("[0-9a-f]*[.:][0-9a-f.:]+|QP \\d+|port \\d+|IPv[46]|RoCEv[12]|status 1[23]");
     const std::string rest = std::regex_replace(rest_, kNames, "");
     std::smatch match;
-    if (std::regex_search(rest, match, std::regex("\\b\\d[\\d,.]*"))) object(fmt::format("no judge proves its \"{}\"", match.str()));
+    if (by_facts_) {
+        for (const auto& [name, value] : unproven_)
+            if (std::holds_alternative<double>(value)) object(fmt::format("no judge proves its {}", name));
+    } else if (std::regex_search(rest, match, std::regex("\\b\\d[\\d,.]*"))) object(fmt::format("no judge proves its \"{}\"", match.str()));
     for (const std::size_t frame : claim_.frames) {
         if (frame == 0 || frame > recording_.records.size())
             object(fmt::format("its evidence names frame {}, which is not in the capture", frame));

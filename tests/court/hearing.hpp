@@ -23,6 +23,16 @@ public:
     // The packet of a frame; nothing where it is none.
     [[nodiscard]] const Wire* wire(std::size_t frame) const;
 
+    // Facts of the finding, by their names in JSON. A number that nobody asked for is a claim that nobody proved.
+    [[nodiscard]] std::optional<double> number(const std::string& name);       // a count, ns, bytes, a share from 0 to 1, a PSN, a code
+    [[nodiscard]] std::optional<std::string> word(const std::string& name);    // a word, a text, a host
+    [[nodiscard]] std::optional<ClaimedEnd> end(const std::string& name);
+    [[nodiscard]] std::vector<std::string> list(const std::string& name);      // empty where it is not there
+    [[nodiscard]] bool flag(const std::string& name);
+    // The fact against what the packets show; a fact that is not there is an objection. Counts and durations alike.
+    void equal_fact(const std::string& name, double shown);
+    void at_most_fact(const std::string& name, double shown);
+
     // Takes the first match out of the sentence.
     [[nodiscard]] std::optional<Groups> take(const std::string& pattern);
     // The same, and a sentence without it is an objection.
@@ -48,6 +58,10 @@ private:
     const Recording& recording_;
     const std::vector<Wire>& wires_;
     std::string rest_;
+    std::map<std::string, ClaimedValue> unproven_;
+    bool by_facts_ = false;  // its judge asks for facts, so the sentence need not be read
+    template <class T>
+    [[nodiscard]] std::optional<T> take_fact(const std::string& name);
     std::vector<std::string> objections_;
 };
 

@@ -57,14 +57,6 @@ std::uint64_t rests_of_reads(const std::vector<const Recovery*>& episodes) {
     return static_cast<std::uint64_t>(std::ranges::count_if(episodes, &Recovery::partial_read));
 }
 
-std::array<FindingEvent, 4> events_of(const Recovery& episode) {
-    const bool asked = episode.kind == RecoveryKind::sequence_nak || episode.kind == RecoveryKind::rnr_nak;
-    return {{{episode.original, EventRole::original},
-             {episode.trigger, asked ? EventRole::nak : EventRole::retransmission, asked ? std::optional(episode.time.begin()) : std::nullopt},
-             {episode.resumed, EventRole::retransmission, episode.resumed_time},
-             {episode.last, EventRole::end, episode.time.end()}}};
-}
-
 std::vector<std::uint32_t> places_of(const Timeline& timeline, const std::vector<const Recovery*>& episodes) {
     std::vector<std::uint32_t> places;
     places.reserve(episodes.size());

@@ -32,8 +32,6 @@ struct Case : Episodes {
 };
 [[nodiscard]] std::vector<Case> cases(const Timeline& timeline, RecoveryKind kind);
 
-// Its packets, with what they have to do with it and their times as far as those are kept.
-[[nodiscard]] std::array<FindingEvent, 4> events_of(const Recovery& episode);
 // Their places in Timeline::recoveries, of which they are elements.
 [[nodiscard]] std::vector<std::uint32_t> places_of(const Timeline& timeline, const std::vector<const Recovery*>& episodes);
 // How many of them ask for the rest of a READ: each begins with that request, whose PSN no other had.

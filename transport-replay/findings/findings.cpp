@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <ranges>
 #include <tuple>
 #include <variant>
 
@@ -57,28 +56,6 @@ bool worse(const Drawn& one, const Drawn& other) {
                           std::string_view(finding.summary)};
     };
     return rank(one) < rank(other);
-}
-
-// In order, each frame once, without those that were not captured.
-void tidy(std::vector<FindingEvent>& events) {
-    std::erase_if(events, [](const FindingEvent& event) { return event.frame == dissect::FrameIndex{}; });
-    std::ranges::stable_sort(events, {}, &FindingEvent::frame);
-    const auto repeated = std::ranges::unique(events, {}, &FindingEvent::frame);
-    events.erase(repeated.begin(), repeated.end());
-}
-
-// What its episodes prove, of as many of the first as have room, and its own events.
-std::vector<dissect::FrameIndex> evidence_of(const Finding& finding, const Timeline& timeline) {
-    constexpr std::size_t kFrames = 4;  // of an episode
-    std::vector<FindingEvent> events(finding.events.begin(), finding.events.begin() + static_cast<std::ptrdiff_t>(std::min(finding.events.size(), kMaxEvidence)));
-    for (const std::uint32_t place : finding.episodes | std::views::take(kMaxEvidence / kFrames)) {
-        const auto more = events_of(timeline.recoveries[place]);
-        events.insert(events.end(), more.begin(), more.end());
-    }
-    tidy(events);
-    std::vector<dissect::FrameIndex> packets;
-    for (const FindingEvent& event : events | std::views::take(kMaxEvidence)) packets.push_back(event.frame);
-    return packets;
 }
 
 // From the first of its events that has a time to the last.
@@ -131,7 +108,7 @@ Finding finding_of(const Timeline& timeline, const FindingRow& row, FindingDraft
                     .facts = std::move(draft.facts), .events = std::move(draft.events), .episodes = std::move(draft.episodes), .marked = draft.marked};
     if (!draft.old_summary.empty()) finding.summary = std::move(draft.old_summary);
     if (!draft.old_advice.empty()) finding.advice = std::move(draft.old_advice);
-    finding.packets = evidence_of(finding, timeline);
+    for (const FindingEvent& event : events_of(finding, timeline, kMaxEvidence)) finding.packets.push_back(event.frame);
     date(finding, timeline);
     doubt_order(timeline, row, finding);
     return finding;

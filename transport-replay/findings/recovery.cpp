@@ -247,7 +247,7 @@ void retries_exceeded(const Timeline& timeline, const Emit& emit) {
                         {kStalled, episode.lost_time()},
                         {kNegotiatedRetries, attempt == nullptr ? std::nullopt : attempt->retry_count},
                         {kSilence, why.word},
-                        {kCnps, found.answers().incidents->cnps}};
+                        {kCnps, nonzero(found.answers().incidents->cnps)}};
             add_timer(facts, found.way(), {&episode}, attempt);
             emit({.party = why.party,
                   .connection = found.connection.uid,
@@ -433,7 +433,7 @@ void ack_timeout(const Timeline& timeline, const Emit& emit) {
                     {kResponder, found.to()},
                     {kTimeouts, sum.triggers},
                     {kSilence, why == nullptr ? std::optional<std::string_view>{} : why->word},
-                    {kCnps, found.answers().incidents->cnps}};
+                    {kCnps, nonzero(found.answers().incidents->cnps)}};
         add_resent(facts, sum, rests_of_reads(episodes));
         add_timer(facts, found.way(), episodes, attempt_of(timeline, found.connection));
         add_stall(facts, sum.episodes, sum.lost, sum.most_lost);

@@ -63,4 +63,14 @@ struct Finding {
     std::optional<dissect::Instant> last{};
 };
 
+struct Recovery;
+struct Timeline;
+
+// Packets of an episode, with what they have to do with it and their times as far as those are kept.
+[[nodiscard]] std::array<FindingEvent, 4> events_of(const Recovery& episode);
+// The events of a finding and its episodes, in order, each frame once: of as many of the first as have room. What is marked is not among them.
+[[nodiscard]] std::vector<FindingEvent> events_of(const Finding& finding, const Timeline& timeline, std::size_t most);
+// In order, each frame once, without those that were not captured.
+void tidy(std::vector<FindingEvent>& events);
+
 }  // namespace qps::transport

@@ -8,6 +8,9 @@
 
 namespace qps::transport {
 
+class Document;
+struct Timeline;
+
 [[nodiscard]] std::span<const TableColumn<Finding>> finding_columns();
 [[nodiscard]] Tone tone_of(Severity severity);
 
@@ -17,5 +20,14 @@ namespace qps::transport {
 [[nodiscard]] std::string frames_text(const Finding& finding, std::string_view separator = ",");
 // The clause of a specification; nothing where it rests on what was observed alone.
 [[nodiscard]] std::string_view clause_text(const Finding& finding);
+
+// "01:14:08.985", the time of day in UTC; with the date where `dated`.
+[[nodiscard]] std::string clock_text(dissect::Instant time, bool dated = false);
+// "first 01:14:08.985, last 01:14:09.734 UTC", "at 01:14:08.985 UTC"; nothing where its events have no time.
+[[nodiscard]] std::string when_text(const Finding& finding);
+// "stalled_ns": its name, and its unit where JSON has a bare number.
+[[nodiscard]] std::string json_name(const FactRow& row);
+// As members of an object that is open.
+void add_finding(Document& document, const Finding& finding, const Timeline& timeline);
 
 }  // namespace qps::transport

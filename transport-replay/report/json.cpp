@@ -463,18 +463,6 @@ private:
 
 }  // namespace
 
-void add_finding(Document& document, const Finding& finding) {
-    document.add("id", finding.id);
-    document.add("severity", severity_name(finding));
-    document.add("party", party_name(finding));
-    document.add("connection", finding.connection);
-    document.add_numbers("packets", finding.packets);
-    document.add("count", finding.count);
-    document.add("summary", finding.summary);
-    document.add("advice", finding.advice);
-    document.add("clause", finding.clause);
-}
-
 void write_report(const Timeline& timeline, OutputFormat format, std::span<const std::string> inputs,
                   std::span<const ConnectionId> connections, const TextSink& sink) {
     Report report(format, connections, sink);
@@ -505,7 +493,7 @@ void write_report(const Timeline& timeline, OutputFormat format, std::span<const
         report.list("collectives", "collective", timeline.collectives.collectives, add_collective);
     if (has_ultra_ethernet(timeline.uet))
         report.part("ultra_ethernet", [&](Document& document) { add_ultra_ethernet(document, timeline.uet, connections); });
-    report.list("findings", "finding", timeline.findings, add_finding);
+    report.list("findings", "finding", timeline.findings, [&](Document& document, const Finding& finding) { add_finding(document, finding, timeline); });
     report.part("left_out", [&](Document& document) { add_left_out(document, timeline); });
     report.end();
 }

@@ -31,7 +31,6 @@ void write_report(const Timeline& timeline, OutputFormat format, std::span<const
 
 // Parts of it, each an object that the caller has opened. Of what was asked for: what was not read, and whether there was anything to judge.
 void add_extent(Document& document, const Timeline& timeline);
-void add_finding(Document& document, const Finding& finding);
 void add_attempt(Document& document, const CmAttempt& attempt);
 void add_join(Document& document, const MulticastJoin& join);
 void add_conversation(Document& document, const UlpConversation& conversation);
