@@ -19,7 +19,7 @@
 #include <gui/window/status_line.hpp>
 #include <gui/window/theme.hpp>
 #include <gui/window/views.hpp>
-#include <transport-replay/index/finding_events.hpp>
+#include <transport-replay/index/event_frames.hpp>
 #include <transport-replay/model/timeline.hpp>
 
 #include <QApplication>
@@ -332,7 +332,7 @@ void MainWindow::goToEvent(int step) {
     m_status->showWork(tr("Looking for events of %1").arg(text(finding->id)), 0);
     m_events->start([this, wanted, finding = *finding, timeline = m_session.timeline(), index = m_session.index(), step](
                         const std::function<bool()>& stop) -> SeriesJob::Delivery {
-        auto events = transport::finding_events(finding, *timeline, *index, stop);
+        auto events = transport::event_frames(finding, *timeline, *index, stop);
         if (stop()) return {};
         return [this, wanted, timeline, step, events = std::move(events)] {
             m_found = {wanted, timeline, events};

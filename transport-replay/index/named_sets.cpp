@@ -1,6 +1,6 @@
 #include <dissect/parse_value.hpp>
 #include <transport-replay/findings/findings.hpp>
-#include <transport-replay/index/finding_events.hpp>
+#include <transport-replay/index/event_frames.hpp>
 #include <transport-replay/index/named_sets.hpp>
 #include <transport-replay/model/renamed.hpp>
 
@@ -112,10 +112,10 @@ std::string frames_filter(const std::vector<FrameIndex>& frames) {
 
 std::vector<FrameIndex> members(const Named& named, const CaptureIndex& index, const Timeline& timeline, const std::function<bool()>& stop) {
     if (named.is_message) return message_packets(index, dissect::parse_number(named.value).value_or(0));
-    if (!named.value.empty()) return finding_events(current_finding(named.value), timeline, index, stop);
+    if (!named.value.empty()) return event_frames(current_finding(named.value), timeline, index, stop);
     std::vector<FrameIndex> all;
     for (const FindingRow& row : finding_rows()) {
-        const auto events = finding_events(row.id, timeline, index, stop);
+        const auto events = event_frames(row.id, timeline, index, stop);
         all.insert(all.end(), events.begin(), events.end());
     }
     std::ranges::sort(all);

@@ -1,7 +1,7 @@
 // Sets of packets by name in display filters: what is taken, what is refused and where, and what stands in their place.
 #include <dissect/filter/filter.hpp>
 #include <tests/support/catch.hpp>
-#include <transport-replay/index/finding_events.hpp>
+#include <transport-replay/index/event_frames.hpp>
 #include <transport-replay/index/named_sets.hpp>
 #include <transport-replay/model/timeline.hpp>
 
@@ -52,29 +52,19 @@ TEST_CASE("what is no member of a set is refused at its place") {
     }
 }
 
-TEST_CASE("the events of a finding are its episodes, of the end that its packets prove") {
+TEST_CASE("the events of a finding are its episodes when they were noticed, its marked packets, else its own events") {
     Timeline timeline;
-    const auto add = [&](End requester, RecoveryKind kind, std::uint64_t trigger) {
-        Recovery& episode = timeline.recoveries.emplace_back();
-        episode.connection = ConnectionId{1};
-        episode.requester = requester;
-        episode.kind = kind;
-        episode.trigger = FrameIndex{trigger};
-    };
-    add(End::a, RecoveryKind::sequence_nak, 30);
-    add(End::a, RecoveryKind::sequence_nak, 10);
-    add(End::b, RecoveryKind::sequence_nak, 20);
-    add(End::a, RecoveryKind::rnr_nak, 15);
+    for (const std::uint64_t trigger : {30U, 10U, 20U}) timeline.recoveries.emplace_back().trigger = FrameIndex{trigger};
     Finding finding;
     finding.id = "go-back-n-loss";
     finding.connection = ConnectionId{1};
-    finding.packets = {FrameIndex{10}};
-    CHECK(finding_events(finding, timeline, CaptureIndex{}) == std::vector{FrameIndex{10}, FrameIndex{30}});
-    finding.packets = {};  // nothing tells whose they are
-    CHECK(finding_events(finding, timeline, CaptureIndex{}) == std::vector{FrameIndex{10}, FrameIndex{20}, FrameIndex{30}});
-    finding.id = "cm-rejected";  // none of which only its packets tell
-    finding.packets = {FrameIndex{7}, FrameIndex{9}};
-    CHECK(finding_events(finding, timeline, CaptureIndex{}) == finding.packets);
+    finding.episodes = {0, 1};
+    finding.events = {{FrameIndex{7}}};
+    CHECK(event_frames(finding, timeline, CaptureIndex{}) == std::vector{FrameIndex{10}, FrameIndex{30}});
+    finding.id = "cm-rejected";
+    finding.episodes = {};
+    finding.events = {{FrameIndex{9}}, {FrameIndex{7}}, {FrameIndex{}}, {FrameIndex{9}}};
+    CHECK(event_frames(finding, timeline, CaptureIndex{}) == std::vector{FrameIndex{7}, FrameIndex{9}});
     timeline.findings = {finding};
     CHECK(with_frames("ip and rdma.finding == cm-rejected", CaptureIndex{}, timeline) == "ip and (frame.number in {7, 9})");
     CHECK(with_frames("rdma.finding != cm-rejected", CaptureIndex{}, timeline) == "(not frame.number in {7, 9})");
