@@ -122,8 +122,12 @@ public:
             std::vector<Cell> cells = cells_of(table, finding_columns(), finding);
             cells.front() = ++number;
             sink_.add(table, cells);
-            for (const FrameIndex frame : finding.packets)
-                sink_.add(schema_of("finding_packets"), std::array<Cell, 2>{number, transport::number(frame)});
+            for (const transport::FindingEvent& event : transport::events_of(finding, timeline, transport::kMaxEvidence))
+                sink_.add(schema_of("finding_packets"), std::array<Cell, 4>{number, transport::number(event.frame),
+                                                                            text_cell(transport::kEventRoleNames[static_cast<std::size_t>(event.role)]),
+                                                                            transport::number(event.time)});
+            for (const transport::Fact& fact : finding.facts)
+                sink_.add(schema_of("finding_facts"), std::array<Cell, 3>{number, text_cell(transport::json_name(*fact.row)), fact_cell(fact)});
         }
         sink_.commit();
     }

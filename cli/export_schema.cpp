@@ -131,10 +131,19 @@ constexpr std::array kFindingColumns{
     SchemaColumn{"summary", kText, "what happened, with numbers"},
     SchemaColumn{"advice", kText, "what to do"},
     SchemaColumn{"clause", kText, "what it rests on"},
+    SchemaColumn{"first_ns", kInteger, "when it began; absent where its events have no time"},
+    SchemaColumn{"last_ns", kInteger, "when it was seen last, likewise"},
 };
 constexpr std::array kFindingPacketColumns{
     SchemaColumn{"finding", kInteger, "which finding", "findings"},
     SchemaColumn{"frame", kInteger, "number of a packet that proves it"},
+    SchemaColumn{"role", kText, "what it has to do with the finding: evidence, original, nak, retransmission, end"},
+    SchemaColumn{"time_ns", kInteger, "its time; absent where it was not kept"},
+};
+constexpr std::array kFindingFactColumns{
+    SchemaColumn{"finding", kInteger, "which finding", "findings"},
+    SchemaColumn{"fact", kText, "name of a fact, as in JSON (docs/findings.md)"},
+    SchemaColumn{"value", kInteger, "a number in the unit of its name, or a text"},
 };
 constexpr std::array kTimelineColumns{
     SchemaColumn{"start_ns", kInteger, "start of the interval"},
@@ -179,6 +188,7 @@ constexpr std::array<std::string_view, 2> kMessageIndices{"connection, first_ns"
 constexpr std::array<std::string_view, 2> kOperationIndices{"connection, request_ns", "protocol, operation, latency_ns"};
 constexpr std::array<std::string_view, 2> kFindingIndices{"connection", "id"};
 constexpr std::array<std::string_view, 1> kFindingPacketIndices{"frame"};
+constexpr std::array<std::string_view, 1> kFindingFactIndices{"fact"};
 constexpr std::array<std::string_view, 2> kPacketIndices{"connection, frame", "time_ns"};
 
 constexpr std::array kTables{
@@ -187,6 +197,7 @@ constexpr std::array kTables{
     SchemaTable{"operations", "Operations of upper protocols, as `qpscope operations --list` lists them.", "", kOperationColumns, kOperationIndices},
     SchemaTable{"findings", "Findings, as `qpscope findings` lists them.", "number", kFindingColumns, kFindingIndices},
     SchemaTable{"finding_packets", "The packets that prove findings, a row each.", "", kFindingPacketColumns, kFindingPacketIndices},
+    SchemaTable{"finding_facts", "The facts of findings, a row each.", "", kFindingFactColumns, kFindingFactIndices},
     SchemaTable{"timeline", "Counters per interval, as `qpscope timeline` prints them. An interval without packets has no row.", "start_ns",
                 kTimelineColumns, {}},
     SchemaTable{"incomplete", "What the other tables are not of, though it was asked for. Without a row they are of all.", "", kIncompleteColumns, {}},

@@ -1,8 +1,9 @@
 // `findings`: what went wrong, who can act on it and what to do. Where packets arrive as they happen each finding is
-// printed once, within about a second. With --list: the table of all findings that there are.
+// printed once, within about a second. With --list: the table of all findings that there are; with --explain: the manual of one.
 #include <cli/analyzing.hpp>
 #include <cli/command.hpp>
 #include <cli/decoding.hpp>
+#include <cli/explain_finding.hpp>
 #include <cli/report.hpp>
 #include <cli/sheet.hpp>
 #include <cli/shown.hpp>
@@ -129,6 +130,7 @@ void show_findings(const Options& options, const transport::Timeline& timeline, 
 
 ExitCode run_findings(const Options& options) {
     if (options.list_findings) return list_findings(options);
+    if (!options.explained.empty()) return explain_finding(options);
     const auto filter = compile_filter(options, FilterSets::taken);
     if (!filter) return ExitCode::usage;
     Output output(options);

@@ -74,6 +74,7 @@ struct Options {
     bool raw = false;                                               // follow: bytes instead of text
     bool markdown = false;                                          // findings: each as a ticket
     bool list_findings = false;                                     // findings: all there are, and what they mean
+    std::string explained;                                          // findings: the section of that id
     bool decode = false;                                            // follow: messages of a known protocol as field trees
     transport::UlpHints hints;                                      // --decode-as
     transport::IcrcPolicy icrc = transport::IcrcPolicy::automatic;  // --icrc

@@ -275,7 +275,7 @@ int run(const Program& program, int argc, char** argv) {
         return refuse_use(help, in_our_words(*command, error.what()));
     }
     if (chosen == nullptr) return refuse_use(help, "missing capture file or command");
-    const bool reads = chosen->takes.captures && !options.list_findings && !options.schema;
+    const bool reads = chosen->takes.captures && !options.list_findings && options.explained.empty() && !options.schema;
     if (chosen->takes.frames) take_frames(options);
     if (reads && options.files.empty() && options.interface.empty() && has_standard_input()) options.files.emplace_back("-");
     if (reads && options.files.empty() == options.interface.empty())

@@ -198,6 +198,11 @@ void add_ticket_options(CLI::App& app, Options& options) {
     app.add_flag("--list", options.list_findings, "List every finding with its meaning; needs no capture")
         ->excludes(app.get_option("files"))
         ->excludes(app.get_option("--interface"));
+    app.add_option("--explain", options.explained, "Print what a finding means, what else looks like it and what to do; needs no capture")
+        ->type_name("ID")
+        ->excludes(app.get_option("files"))
+        ->excludes(app.get_option("--interface"))
+        ->excludes(app.get_option("--list"));
     app.add_flag("--markdown", options.markdown, "Print each finding as a Markdown ticket with evidence and capture quality")
         ->excludes(app.get_option("--format"))
         ->excludes(app.get_option("--list"));

@@ -21,7 +21,7 @@ QString durationWords(double ns) { return shown(transport::duration_text(dissect
 
 LatencyCurves::LatencyCurves(QWidget* parent) : QWidget(parent) { setMinimumSize(200, 120); }
 
-LatencyCurves::Curve LatencyCurves::curve(const transport::LatencyBins& bins) {
+LatencyCurves::Curve LatencyCurves::curve(const transport::LatencySketch& bins) {
     Curve made;
     if (bins.count() == 0) return made;
     for (unsigned percent = 0; percent <= kAll; ++percent)
@@ -29,7 +29,7 @@ LatencyCurves::Curve LatencyCurves::curve(const transport::LatencyBins& bins) {
     return made;
 }
 
-void LatencyCurves::show(const transport::LatencyBins& before, const transport::LatencyBins& after) {
+void LatencyCurves::show(const transport::LatencySketch& before, const transport::LatencySketch& after) {
     m_curves = {curve(before), curve(after)};
     m_least = 0;
     m_most = 1;

@@ -1,7 +1,7 @@
 // LatencyCurves: the latency of the messages of two runs, drawn over each other: how long each percentile took, on a logarithmic scale.
 #pragma once
 
-#include <transport-replay/model/latency_bins.hpp>
+#include <transport-replay/model/latency_sketch.hpp>
 
 #include <QWidget>
 #include <array>
@@ -14,7 +14,7 @@ class LatencyCurves : public QWidget {
 
 public:
     explicit LatencyCurves(QWidget* parent = nullptr);
-    void show(const transport::LatencyBins& before, const transport::LatencyBins& after);
+    void show(const transport::LatencySketch& before, const transport::LatencySketch& after);
     [[nodiscard]] QSize sizeHint() const override { return {500, 240}; }
 
 protected:
@@ -22,7 +22,7 @@ protected:
 
 private:
     using Curve = std::vector<double>;  // ns by percent, 0 to 100; empty: no messages
-    [[nodiscard]] static Curve curve(const transport::LatencyBins& bins);
+    [[nodiscard]] static Curve curve(const transport::LatencySketch& bins);
     void paintCurve(QPainter& painter, const QRectF& area, std::size_t run) const;
 
     std::array<Curve, 2> m_curves;  // before, after

@@ -4,7 +4,7 @@
 // What an attacker could feed: any number of operations, names and failures. Every list has a bound; what is past it is counted.
 #pragma once
 
-#include <transport-replay/model/latency_histogram.hpp>
+#include <transport-replay/model/latency_sketch.hpp>
 #include <transport-replay/model/ulp_operation.hpp>
 
 #include <algorithm>
@@ -80,7 +80,7 @@ struct OperationSum {
     DurationSummary until_data;         // asked to the first packet of data
     DurationSummary data;               // first to last packet of data
     DurationSummary to_answer;          // last packet of data to the answer
-    LatencyHistogram histogram;         // of latency
+    LatencySketch histogram;         // of latency
     std::vector<UlpOperation> slowest;  // the worst first, at most kSlowestKept
 
     // Of the latency; never more than the most that was seen.

@@ -4,7 +4,7 @@
 #include <transport-replay/collectives/collective_tracker.hpp>
 #include <transport-replay/model/congestion_report.hpp>
 #include <transport-replay/model/connection.hpp>
-#include <transport-replay/model/latency_histogram.hpp>
+#include <transport-replay/model/latency_sketch.hpp>
 #include <transport-replay/model/ordered_span.hpp>
 #include <transport-replay/model/peaks.hpp>
 
@@ -32,8 +32,8 @@ struct PrivateMembers {
         requires kIs<T, OrderedSpan>
     static auto of(T& value) { return std::tie(value.begin_, value.end_, value.has_ended_); }
     template <class T>
-        requires kIs<T, LatencyHistogram>
-    static auto of(T& value) { return std::tie(value.bins_, value.count_); }
+        requires kIs<T, LatencySketch>
+    static auto of(T& value) { return std::tie(value.values_, value.bins_, value.count_, value.bits_); }
     template <class T>
         requires kIs<T, Distribution>
     static auto of(T& value) { return std::tie(value.count_, value.stride_, value.least_, value.most_, value.samples_); }

@@ -25,6 +25,7 @@ template <class T, std::size_t kMost>
 [[nodiscard]] bool is_sound(const FewValues<T, kMost>& values) {
     return values.size() <= kMost && (values.size() != 0 || values.one());
 }
+[[nodiscard]] inline bool is_sound(const LatencySketch& sketch) { return sketch.is_sound(); }
 [[nodiscard]] inline bool is_sound(const BurstList& list) { return list.bursts().size() <= BurstList::kMost; }
 [[nodiscard]] inline bool is_sound(const Incidents& incidents) {
     return incidents.recoveries.empty() || incidents.recoveries.size() == kRecoveryKindNames.size();

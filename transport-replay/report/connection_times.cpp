@@ -71,8 +71,8 @@ const std::array<WayTimes, 2>* ConnectionTimes::find(ConnectionId connection) co
     return entry == entries_.end() || entry->second.dropped ? nullptr : &entry->second.ways;
 }
 
-LatencyBins latencies_of(const std::array<WayTimes, 2>& times) {
-    LatencyBins both = times[0].latencies;
+LatencySketch latencies_of(const std::array<WayTimes, 2>& times) {
+    LatencySketch both = times[0].latencies;
     both.add(times[1].latencies);
     return both;
 }

@@ -6,7 +6,7 @@
 #pragma once
 
 #include <transport-replay/model/connection.hpp>
-#include <transport-replay/model/latency_bins.hpp>
+#include <transport-replay/model/latency_sketch.hpp>
 #include <transport-replay/model/memory_budget.hpp>
 
 #include <array>
@@ -17,7 +17,7 @@ namespace qps::transport {
 
 // Of one end's requests.
 struct WayTimes {
-    LatencyBins latencies;      // first packet to completion, of messages that completed
+    LatencySketch latencies;      // first packet to completion, of messages that completed
     dissect::Duration most{};   // of them
     std::uint32_t depth = 0;    // messages outstanding at once, of those that were answered; 0: not known
 };
@@ -60,6 +60,6 @@ private:
 };
 
 // Both ways together.
-[[nodiscard]] LatencyBins latencies_of(const std::array<WayTimes, 2>& times);
+[[nodiscard]] LatencySketch latencies_of(const std::array<WayTimes, 2>& times);
 
 }  // namespace qps::transport

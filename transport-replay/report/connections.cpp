@@ -99,7 +99,7 @@ std::string stalled_text(const ConnectionRow& row) {
 template <unsigned kPercent>
 std::optional<dissect::Duration> latency(const ConnectionRow& row) {
     if (row.times == nullptr) return std::nullopt;
-    const LatencyBins both = latencies_of(*row.times);
+    const LatencySketch both = latencies_of(*row.times);
     if (both.count() == 0) return std::nullopt;
     const dissect::Duration most = std::max((*row.times)[0].most, (*row.times)[1].most);
     return kPercent == 100 ? most : std::min(both.percentile(kPercent), most);

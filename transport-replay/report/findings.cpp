@@ -3,6 +3,7 @@
 
 #include <dissect/render_value.hpp>
 #include <transport-replay/report/document.hpp>
+#include <transport-replay/report/words.hpp>
 
 #include <array>
 
@@ -84,6 +85,12 @@ std::string iso(dissect::Instant time) {
     return out.substr(0, out.find(' ')) + 'Z';
 }
 
+std::string joined(const std::vector<std::string>& texts) {
+    std::string out;
+    for (const std::string& each : texts) out += (out.empty() ? "" : ", ") + each;
+    return out;
+}
+
 struct FactWriter {
     Document& document;
     std::string name;
@@ -104,6 +111,21 @@ struct FactWriter {
 };
 
 }  // namespace
+
+Cell fact_cell(const Fact& fact) {
+    struct Writer {
+        Cell operator()(std::monostate) const { return {}; }
+        Cell operator()(bool value) const { return std::uint64_t{value}; }
+        Cell operator()(std::uint64_t value) const { return value; }
+        Cell operator()(double value) const { return fmt::format("{:.6g}", value); }
+        Cell operator()(dissect::Duration value) const { return number(value); }
+        Cell operator()(const Endpoint& value) const { return words::who(value); }
+        Cell operator()(const Address& value) const { return text(value); }
+        Cell operator()(const std::string& value) const { return dissect::printable(value); }
+        Cell operator()(const std::vector<std::string>& value) const { return joined(value); }
+    };
+    return std::visit(Writer{}, fact.value);
+}
 
 void add_finding(Document& document, const Finding& finding, const Timeline& timeline) {
     document.add("id", finding.id);

@@ -27,6 +27,8 @@ struct Timeline;
 [[nodiscard]] std::string when_text(const Finding& finding);
 // "stalled_ns": its name, and its unit where JSON has a bare number.
 [[nodiscard]] std::string json_name(const FactRow& row);
+// Its value as a cell: numbers in the unit of its name, the rest as text.
+[[nodiscard]] Cell fact_cell(const Fact& fact);
 // As members of an object that is open.
 void add_finding(Document& document, const Finding& finding, const Timeline& timeline);
 

@@ -24,7 +24,7 @@ struct WayOfPair {
 
 struct PairSum {
     HostPair pair;
-    LatencyBins latencies;
+    LatencySketch latencies;
     dissect::Duration most{};
 };
 

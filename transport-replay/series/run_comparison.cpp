@@ -15,23 +15,42 @@ using dissect::Duration;
 
 namespace {
 
-constexpr double kNoticeable = 0.05;  // smaller changes are no trend: two runs are never alike
+constexpr double kNoticeable = 0.05;  // of what has no measure of its noise, smaller changes are no trend: two runs are never alike
 constexpr double kTimes = 2;          // from this factor on people say "times"
 constexpr double kMillion = 1e6;
+
+// Where a value may lie by chance, in another run of the same.
+struct Range {
+    double least = 0;
+    double most = 0;
+};
 
 struct FigureLine {
     std::string_view name;
     int good = 0;  // 1: more is better, -1: worse, 0: neither
     double (*value)(const Run& run);
     std::string (*text)(double value);
+    Range (*range)(const Run& run) = nullptr;  // nothing: within kNoticeable
 };
 
 double per_million(std::uint64_t count, const Run& run) {
     return run.packets == 0 ? 0 : kMillion * static_cast<double>(count) / static_cast<double>(run.packets);
 }
 double of(Duration duration) { return static_cast<double>(std::to_underlying(duration)); }
-// Bins tell the upper end of what they hold; nothing took longer than the slowest.
+// A bin tells the middle of what it holds; nothing took longer than the slowest.
 Duration latency(const Run& run, unsigned percent) { return std::min(run.latencies.percentile(percent), run.slowest); }
+template <unsigned kPercent>
+Range latency_range(const Run& run) {
+    const auto [least, most] = run.latencies.range_of(kPercent);
+    return {of(least), of(most)};
+}
+// Events that come one by one vary by the root of their number (Poisson); those that come in bursts vary more.
+template <std::uint64_t Totals::*kCount>
+Range count_range(const Run& run) {
+    const double count = static_cast<double>(run.totals.*kCount), spread = 2 * std::sqrt(count + 1);
+    const double scale = run.packets == 0 ? 0 : kMillion / static_cast<double>(run.packets);
+    return {std::max(0.0, count - spread) * scale, (count + spread) * scale};
+}
 double seconds(const Run& run) { return of(run.duration) / 1e9; }
 
 std::string count_words(double value) { return grouped(static_cast<std::uint64_t>(value)); }
@@ -49,25 +68,25 @@ constexpr std::array kLines{
     FigureLine{"Payload of messages", 0, [](const Run& run) { return static_cast<double>(run.totals.message_bytes); }, size_words},
     FigureLine{"Goodput over the duration", 1,
                [](const Run& run) { return seconds(run) <= 0 ? 0 : 8 * static_cast<double>(run.totals.message_bytes) / seconds(run); }, speed_words},
-    FigureLine{"Latency, median", -1, [](const Run& run) { return of(latency(run, 50)); }, time_words},
-    FigureLine{"Latency, 99th percentile", -1, [](const Run& run) { return of(latency(run, 99)); }, time_words},
-    FigureLine{"Latency, maximum", -1, [](const Run& run) { return of(run.slowest); }, time_words},
+    FigureLine{"Latency, median", -1, [](const Run& run) { return of(latency(run, 50)); }, time_words, latency_range<50>},
+    FigureLine{"Latency, 99th percentile", -1, [](const Run& run) { return of(latency(run, 99)); }, time_words, latency_range<99>},
+    FigureLine{"Latency, maximum", 0, [](const Run& run) { return of(run.slowest); }, time_words},
     FigureLine{"Retransmitted packets", 0, [](const Run& run) { return static_cast<double>(run.totals.retransmitted_packets); }, count_words},
-    FigureLine{"Retransmitted per million packets", -1, [](const Run& run) { return per_million(run.totals.retransmitted_packets, run); }, rate_words},
+    FigureLine{"Retransmitted per million packets", -1, [](const Run& run) { return per_million(run.totals.retransmitted_packets, run); }, rate_words, count_range<&Totals::retransmitted_packets>},
     FigureLine{"Packets lost before the tap", 0, [](const Run& run) { return static_cast<double>(run.lost); }, count_words},
     FigureLine{"Lost before the tap per million", -1, [](const Run& run) { return per_million(run.lost, run); }, rate_words},
     FigureLine{"Timeouts", 0, [](const Run& run) { return static_cast<double>(run.totals.timeouts); }, count_words},
-    FigureLine{"Timeouts per million packets", -1, [](const Run& run) { return per_million(run.totals.timeouts, run); }, rate_words},
+    FigureLine{"Timeouts per million packets", -1, [](const Run& run) { return per_million(run.totals.timeouts, run); }, rate_words, count_range<&Totals::timeouts>},
     FigureLine{"Sequence NAKs", 0, [](const Run& run) { return static_cast<double>(run.totals.sequence_naks); }, count_words},
     FigureLine{"RNR NAKs", 0, [](const Run& run) { return static_cast<double>(run.totals.rnr_naks); }, count_words},
-    FigureLine{"RNR NAKs per million packets", -1, [](const Run& run) { return per_million(run.totals.rnr_naks, run); }, rate_words},
+    FigureLine{"RNR NAKs per million packets", -1, [](const Run& run) { return per_million(run.totals.rnr_naks, run); }, rate_words, count_range<&Totals::rnr_naks>},
     FigureLine{"Fatal NAKs", -1, [](const Run& run) { return static_cast<double>(run.totals.fatal_naks); }, count_words},
     FigureLine{"Time stalled, all connections", 0, [](const Run& run) { return of(run.stalled); }, time_words},
     FigureLine{"Stalled of the duration, %", -1, [](const Run& run) { return of(run.duration) <= 0 ? 0 : 100 * of(run.stalled) / of(run.duration); }, rate_words},
     FigureLine{"CE marks", 0, [](const Run& run) { return static_cast<double>(run.totals.ce_marked); }, count_words},
-    FigureLine{"CE marks per million packets", -1, [](const Run& run) { return per_million(run.totals.ce_marked, run); }, rate_words},
+    FigureLine{"CE marks per million packets", -1, [](const Run& run) { return per_million(run.totals.ce_marked, run); }, rate_words, count_range<&Totals::ce_marked>},
     FigureLine{"CNPs", 0, [](const Run& run) { return static_cast<double>(run.totals.cnps); }, count_words},
-    FigureLine{"CNPs per million packets", -1, [](const Run& run) { return per_million(run.totals.cnps, run); }, rate_words},
+    FigureLine{"CNPs per million packets", -1, [](const Run& run) { return per_million(run.totals.cnps, run); }, rate_words, count_range<&Totals::cnps>},
 };
 
 std::string change_words(double before, double after) {
@@ -79,12 +98,27 @@ std::string change_words(double before, double after) {
     return fmt::format("{:+.1f} %", 100 * (factor - 1));
 }
 
-Trend trend_of(double before, double after, int good) {
+bool within_noise(const FigureLine& line, const Run& before, const Run& after) {
+    if (line.range == nullptr) {
+        const double was = line.value(before), is = line.value(after);
+        return std::abs(is - was) < kNoticeable * std::max(was, is);
+    }
+    const Range was = line.range(before), is = line.range(after);
+    return was.least <= is.most && is.least <= was.most;
+}
+
+Trend trend_of(const FigureLine& line, const Run& before, const Run& after) {
+    const double was = line.value(before), is = line.value(after);
+    if (was == is) return Trend::same;
+    if (line.good == 0 || within_noise(line, before, after)) return Trend::other;
+    return (is > was) == (line.good > 0) ? Trend::better : Trend::worse;
+}
+
+// Of events of which fewer are better: square roots of counts by chance differ by less than 1 (Poisson, two standard deviations).
+Trend trend_of_count(double before, double after) {
     if (before == after) return Trend::same;
-    if (good == 0) return Trend::other;
-    const double greater = std::max(before, after);
-    if (std::abs(after - before) < kNoticeable * greater) return Trend::other;
-    return (after > before) == (good > 0) ? Trend::better : Trend::worse;
+    if (std::abs(std::sqrt(after) - std::sqrt(before)) < 1) return Trend::other;
+    return after > before ? Trend::worse : Trend::better;
 }
 
 }  // namespace
@@ -116,7 +150,7 @@ std::optional<Run> run_of(const CaptureIndex& index, const Timeline& timeline, c
         }
         const auto* ways = times->find(connection.uid);
         if (ways == nullptr) continue;
-        const LatencyBins both = latencies_of(*ways);
+        const LatencySketch both = latencies_of(*ways);
         run.latencies.add(both);
         if (pair != nullptr) pair->latencies.add(both);
         for (const WayTimes& way : *ways) run.slowest = std::max(run.slowest, way.most);
@@ -135,7 +169,7 @@ std::vector<ComparedFigure> compare_figures(const Run& before, const Run& after)
     std::vector<ComparedFigure> figures;
     for (const FigureLine& line : kLines) {
         const double was = line.value(before), is = line.value(after);
-        figures.push_back({std::string(line.name), line.text(was), line.text(is), change_words(was, is), trend_of(was, is, line.good)});
+        figures.push_back({std::string(line.name), line.text(was), line.text(is), change_words(was, is), trend_of(line, before, after)});
     }
     return figures;
 }
@@ -153,7 +187,7 @@ std::vector<ComparedFinding> compare_findings(const Run& before, const Run& afte
     for (auto& [id, one] : all) {
         const auto was = static_cast<double>(one.before), is = static_cast<double>(one.after);
         one.change = change_words(was, is);
-        one.trend = trend_of(was, is, -1);
+        one.trend = trend_of_count(was, is);
         // That it happens at all, or no more, is a change however seldom that is.
         if (was == 0) one.trend = Trend::worse;
         if (is == 0) one.trend = Trend::better;

@@ -4,7 +4,7 @@
 // What an attacker could feed: any capture; pairs of hosts are bounded, and those past the bound are counted.
 #pragma once
 
-#include <transport-replay/model/latency_bins.hpp>
+#include <transport-replay/model/latency_sketch.hpp>
 #include <transport-replay/model/memory_budget.hpp>
 #include <transport-replay/series/scope.hpp>
 #include <transport-replay/model/timeline.hpp>
@@ -21,7 +21,7 @@ inline constexpr std::size_t kMostRunPairs = 4096;  // of some 700 bytes
 struct RunPair {
     std::uint64_t bytes = 0;          // on the wire
     std::uint64_t retransmitted = 0;  // packets
-    LatencyBins latencies;            // of messages that completed
+    LatencySketch latencies;            // of messages that completed
 };
 
 struct RunFinding {
@@ -39,7 +39,7 @@ struct Run {
     std::uint64_t lost = 0;         // request packets and responses that the network lost
     dissect::Duration stalled{};    // time until new data went out, over all connections
     std::uint64_t messages = 0;     // completed, with a latency
-    LatencyBins latencies;
+    LatencySketch latencies;
     dissect::Duration slowest{};
     std::map<std::string, RunFinding, std::less<>> findings;  // by id
     std::map<std::pair<Address, Address>, RunPair> pairs;     // of hosts, the lesser address first

@@ -4,7 +4,9 @@
 #include <tests/support/congested_timelines.hpp>
 #include <tests/support/suspects.hpp>
 #include <tests/support/timelines.hpp>
+#include <tests/transport-replay/findings/proven_findings.hpp>
 #include <transport-replay/findings/findings.hpp>
+#include <transport-replay/findings/sentence.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/ulp/operation_sums.hpp>
 
@@ -515,6 +517,22 @@ TEST_CASE("rows of the table of findings have unique kebab-case ids, a clause an
     }
 }
 
+TEST_CASE("templates of findings are sound, and name facts of the catalogue") {
+    const auto facts = fact_rows();
+    std::set<std::string_view> names;
+    for (const FactRow* fact : facts) {
+        INFO(fact->name);
+        CHECK(names.insert(fact->name).second);
+        CHECK(std::ranges::all_of(fact->name, [](char c) { return (c >= 'a' && c <= 'z') || c == '_' || (c >= '0' && c <= '9'); }));
+        CHECK((fact->meaning.size() > 10 && fact->meaning.back() != '.'));
+    }
+    for (const FindingRow& row : finding_rows())
+        for (const std::string_view text : {row.sentence, row.advice}) {
+            INFO(row.id << ": " << text);
+            CHECK(fault_of(text, [&](std::string_view name) { return names.contains(name); }) == "");
+        }
+}
+
 TEST_CASE("every finding is drawn from what it is about, and not from what it is nearly about") {
     std::set<std::string_view> proven;
     for (const Proof& proof : kProofs) {
@@ -546,4 +564,22 @@ TEST_CASE("findings speak in sentences, one for what happened and one for what t
                 CHECK(std::ranges::is_sorted(finding.packets));
                 CHECK(std::ranges::count(finding.packets, FrameIndex{}) == 0);
             }
+}
+
+TEST_CASE("facts of findings are of the catalogue") {
+    const auto facts = fact_rows();
+    for (const Finding& finding : proven_findings())
+        for (const Fact& fact : finding.facts) {
+            INFO(finding.id << ": " << fact.row->name);
+            CHECK(std::ranges::find(facts, fact.row) != facts.end());
+        }
+}
+
+std::vector<Finding> qps::tests::proven_findings() {
+    std::vector<Finding> found;
+    for (const FindingRow& row : finding_rows()) {
+        const auto proof = std::ranges::find(kProofs, row.id, &Proof::id);
+        if (proof != std::end(kProofs)) found.push_back(of(drawn(proof->harm), row.id).at(0));
+    }
+    return found;
 }

@@ -1,0 +1,16 @@
+// Sections of the manual of findings (docs/findings.md), which is part of the program.
+#pragma once
+
+#include <cli/exit_code.hpp>
+#include <cli/options.hpp>
+
+#include <string_view>
+
+namespace qps::cli {
+
+[[nodiscard]] std::string_view finding_pages();  // all of it
+
+// `findings --explain ID`: the section of that finding. An id that no finding has is a usage error, with the nearest one.
+[[nodiscard]] ExitCode explain_finding(const Options& options);
+
+}  // namespace qps::cli
