@@ -34,9 +34,11 @@ Duration lengthOf(const Timeline& timeline) { return timeline.first && timeline.
 
 Judgement judgeChecksums(const CaptureQuality& quality) {
     const std::uint64_t all = quality.icrc_good + quality.icrc_bad + quality.icrc_not_checkable;
-    if (quality.icrc_bad != 0)
-        return {Verdict::Bad,
-                tr("Bad ICRC in %1 of %2 RDMA packets: corrupted in transit or built wrongly.").arg(number(quality.icrc_bad), number(all))};
+    if (const std::uint64_t wrong = quality.icrc_bad - quality.icrc_not_judged; wrong != 0)
+        return {Verdict::Bad, tr("Bad ICRC in %1 of %2 RDMA packets: corrupted in transit or built wrongly.").arg(number(wrong), number(all))};
+    if (quality.icrc_not_judged != 0)
+        return {Verdict::Doubtful, tr("ICRC wrong in %1 of %2 RDMA packets, not judged: no ICRC of their senders is right, so the capture point did not have it.")
+                                       .arg(number(quality.icrc_not_judged), number(all))};
     if (quality.icrc_good == 0) return {Verdict::Doubtful, tr("No ICRC could be verified.")};
     if (quality.icrc_not_checkable != 0)
         return {Verdict::Doubtful,

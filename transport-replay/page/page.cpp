@@ -111,7 +111,9 @@ std::string capture(const Timeline& timeline) {
     if (timeline.first && timeline.last) add_fact(out, "time", fmt::format("{}, {}", utc(*timeline.first), duration_text(*timeline.last - *timeline.first)));
     add_fact(out, "packets", fmt::format("{}, {} of them RDMA, {} on the wire", grouped(timeline.packets), grouped(rdma_packets(timeline)), bytes_text(timeline.bytes)));
     if (quality.icrc_good + quality.icrc_bad + quality.icrc_not_checkable != 0)
-        add_fact(out, "ICRC", fmt::format("{} good, {} bad, {} not checkable", grouped(quality.icrc_good), grouped(quality.icrc_bad), grouped(quality.icrc_not_checkable)));
+        add_fact(out, "ICRC", fmt::format("{} good, {} bad{}, {} not checkable", grouped(quality.icrc_good), grouped(quality.icrc_bad - quality.icrc_not_judged),
+                                              quality.icrc_not_judged == 0 ? "" : fmt::format(", {} wrong and not judged", grouped(quality.icrc_not_judged)),
+                                              grouped(quality.icrc_not_checkable)));
     for (const std::string& each : timeline.incomplete) add_fact(out, "incomplete", each);
     if (!saw_anything(timeline)) add_fact(out, "nothing judged", kNothingSeen);
     add_fact(out, "not seen", unseen(timeline));
