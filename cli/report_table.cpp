@@ -101,7 +101,8 @@ void append_quality(std::string& out, const CaptureQuality& quality) {
         out, "ICRC",
         Counts()
             .add(quality.icrc_good, "good")
-            .add(quality.icrc_bad, quality.icrc_not_judged == quality.icrc_bad ? "wrong, not judged" : "bad")
+            .add(quality.icrc_bad - quality.icrc_not_judged, "bad")
+            .add(quality.icrc_not_judged, "wrong, not judged")
             .add(quality.icrc_not_checkable, "not checkable")
             .text());
     Counts counts;
