@@ -20,7 +20,7 @@ constexpr double kTimes = 2;          // from this factor on people say "times"
 constexpr double kMillion = 1e6;
 
 // Where a value may lie by chance, in another run of the same.
-struct Range {
+struct Spread {
     double least = 0;
     double most = 0;
 };
@@ -30,7 +30,7 @@ struct FigureLine {
     int good = 0;  // 1: more is better, -1: worse, 0: neither
     double (*value)(const Run& run);
     std::string (*text)(double value);
-    Range (*range)(const Run& run) = nullptr;  // nothing: within kNoticeable
+    Spread (*range)(const Run& run) = nullptr;  // nothing: within kNoticeable
 };
 
 double per_million(std::uint64_t count, const Run& run) {
@@ -40,13 +40,13 @@ double of(Duration duration) { return static_cast<double>(std::to_underlying(dur
 // A bin tells the middle of what it holds; nothing took longer than the slowest.
 Duration latency(const Run& run, unsigned percent) { return std::min(run.latencies.percentile(percent), run.slowest); }
 template <unsigned kPercent>
-Range latency_range(const Run& run) {
+Spread latency_range(const Run& run) {
     const auto [least, most] = run.latencies.range_of(kPercent);
     return {of(least), of(most)};
 }
 // Events that come one by one vary by the root of their number (Poisson); those that come in bursts vary more.
 template <std::uint64_t Totals::*kCount>
-Range count_range(const Run& run) {
+Spread count_range(const Run& run) {
     const double count = static_cast<double>(run.totals.*kCount), spread = 2 * std::sqrt(count + 1);
     const double scale = run.packets == 0 ? 0 : kMillion / static_cast<double>(run.packets);
     return {std::max(0.0, count - spread) * scale, (count + spread) * scale};
@@ -103,7 +103,7 @@ bool within_noise(const FigureLine& line, const Run& before, const Run& after) {
         const double was = line.value(before), is = line.value(after);
         return std::abs(is - was) < kNoticeable * std::max(was, is);
     }
-    const Range was = line.range(before), is = line.range(after);
+    const Spread was = line.range(before), is = line.range(after);
     return was.least <= is.most && is.least <= was.most;
 }
 
