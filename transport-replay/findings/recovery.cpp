@@ -39,7 +39,7 @@ constexpr FactRow kSilence{"silence", Unit::word,
                            "what was seen of the responder: answered (its answer was captured), fell_silent (it had answered before), cnps (CNPs alone), "
                            "elsewhere (nothing on this connection, but other traffic), absent (nothing)"};
 constexpr FactRow kCnps{"cnps", Unit::count, "CNPs of the responder"};
-constexpr FactRow kRnrNaks{"rnr_naks", Unit::count, "RNR NAKs"};
+constexpr FactRow kRnrNaks{"rnr_naks", Unit::count, "RNR NAKs of the responder"};
 constexpr FactRow kRnrTimer{"rnr_timer", Unit::duration, "the longest RNR timer that was asked for"};
 constexpr FactRow kRnrCode{"rnr_code", Unit::number, "the code of that timer (IBA table 45)"};
 constexpr FactRow kRnrWait{"rnr_wait", Unit::duration, "how long the requester waited after an RNR NAK, on average"};
