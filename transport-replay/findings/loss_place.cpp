@@ -82,7 +82,7 @@ std::string LossPlace::anywhere() const {
                        from_, to_);
 }
 
-std::string LossPlace::advice() const {
+std::string LossPlace::advice(bool other_tap) const {
     if (places_.size() != 1) return anywhere();
     const Place& place = places_.begin()->first;
     if (place.kind == Kind::before && place.passed != HostNumber{})
@@ -96,9 +96,13 @@ std::string LossPlace::advice() const {
                            from_, tap(place.missed));
     if (place.kind == Kind::behind)
         return fmt::format("Find the drops between {} and {}: buffer and PFC drop counters of this priority on every switch behind "
-                           "the tap, then rx_discards and out_of_sequence on the receiver (`ethtool -S`, `rdma statistic`); capture {} "
+                           "the tap, then rx_discards and out_of_sequence on the receiver (`ethtool -S`, `rdma statistic`); {} "
                            "to tell loss from {}.",
-                           tap(place.passed), to_, unchecked_ ? "whole packets" : "at the receiver", unchecked_ ? "corruption" : "reordering");
+                           tap(place.passed), to_,
+                           unchecked_  ? "capture whole packets"
+                           : other_tap ? "merge with the capture of the other tap (capture-duplicates), or capture at the receiver,"
+                                       : "capture at the receiver",
+                           unchecked_ ? "corruption" : "reordering");
     return anywhere();
 }
 

@@ -20,7 +20,8 @@ public:
     [[nodiscard]] std::string text() const;
     // Whether all of them are known to have been lost, and not only late.
     [[nodiscard]] bool proven() const;
-    [[nodiscard]] std::string advice() const;
+    // `other_tap`: another file has the same packets as another tap recorded them, which is not looked at.
+    [[nodiscard]] std::string advice(bool other_tap) const;
 
 private:
     enum class Kind : std::uint8_t { before, corrupt, behind, undecided };

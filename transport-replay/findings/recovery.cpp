@@ -175,8 +175,8 @@ bool spurious(const Recovery& episode, const std::vector<Missed>& all) {
     return episode.spurious && !std::ranges::binary_search(all, missed(episode));
 }
 
-std::string loss_advice(const Episodes& found, const LossPlace& place, bool corrupt) {
-    if (!corrupt) return place.advice();
+std::string loss_advice(const Episodes& found, const LossPlace& place, bool corrupt, const CaptureQuality& quality) {
+    if (!corrupt) return place.advice(quality.vantage.by_file && quality.left_out != 0);
     return fmt::format(
         "Find the cable, transceiver or port that corrupts packets between {} and {}: compare symbol and FCS errors (`ethtool -S`, `mlxlink`) "
         "hop by hop.",
@@ -290,7 +290,7 @@ void sequence_losses(const Timeline& timeline, bool selective, const Emit& emit)
               .count = events,
               .summary = fmt::format("{} {} {}{} from {} ({}{}{}); {}.", who(found.to()), place.proven() ? "lost" : "missed",
                                      at_least ? "at least " : "", counted(lost, "packet"), host(found.from()), counted(events, "event"), place.text(), bad, price),
-              .advice = loss_advice(found, place, corrupt != 0)});
+              .advice = loss_advice(found, place, corrupt != 0, timeline.quality)});
     }
 }
 
