@@ -365,7 +365,7 @@ TEST_CASE("the advice of findings in one block is for all their hosts") {
     CHECK_THAT(qpscope({"findings", sample("loss_write")}).out, !Contains("likewise"));
 }
 
-TEST_CASE("whoever gave the capture of the other tap too is told to merge them") {
+TEST_CASE("where the capture of the other tap is given too, the advice is to merge them") {
     const auto advice = [](const Words& files) {
         const Json findings = Json::parse(qpscope(Words{"findings", "-q", "-f", "json"} + files).out)["findings"];
         REQUIRE(!findings.empty());
