@@ -27,7 +27,10 @@ ExitCode run_analyze(const Options& options) {
     Output output(options);
     if (!output.ok()) return finish(output);
     const Analyzed analyzed = analyze(options, *filter, output, {});
-    if (analyzed.any) show_analysis(options, analyzed.timeline, output);
+    if (analyzed.any) {
+        show_analysis(options, analyzed.timeline, output);
+        output.write(next_step(options, analyzed.timeline, output));
+    }
     const ExitCode seen = analyzed.any ? say_nothing_seen(options, analyzed.timeline) : ExitCode::done;
     return worse(seen, finish(options, analyzed, output));
 }

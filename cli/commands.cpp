@@ -114,7 +114,8 @@ constexpr std::array kCommands{
             "  qpscope packets -Y 'rdma.retransmission or rdma.psn_missing' trace.pcap\n"
             "  qpscope packets -Y 'rdma.icrc.status == bad' -w damaged.pcapng trace.pcap\n\n"
             "rdma.connection, rdma.retransmission and the like (`qpscope fields 'earlier packets'`) have what is known when the packet\n"
-            "is read. They need a single thread, and make several files pieces of one capture.",
+            "is read. They need a single thread, and make several files pieces of one capture. To hand a connection on, take\n"
+            "`qpscope extract -C 3`: its CM handshake is of queue pair 1, and not of rdma.connection == 3.",
             {.captures = true, .columns = true, .written = true, .sandbox = true},
             run_packets},
     Command{"show", kLookAt,

@@ -141,7 +141,10 @@ ExitCode run_findings(const Options& options) {
     if (options.format != OutputFormat::json)  // a document is one piece
         listening.meanwhile = [&](const transport::Timeline& so_far) { begin().print_new(so_far); };
     const Analyzed analyzed = analyze(options, *filter, output, listening);
-    if (analyzed.any) begin().end(analyzed.timeline);
+    if (analyzed.any) {
+        begin().end(analyzed.timeline);
+        output.write(next_step(options, analyzed.timeline, output));
+    }
     const ExitCode code = analyzed.any ? say_nothing_seen(options, analyzed.timeline) : ExitCode::done;
     if (code == ExitCode::done && analyzed.any && analyzed.timeline.findings.empty()) report_none(options, "findings");
     return worse(code, finish(options, analyzed, output));

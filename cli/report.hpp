@@ -26,6 +26,10 @@ void append_findings(std::string& out, const Options& options, const transport::
 // One of them.
 void append_finding(std::string& out, const transport::Finding& finding, const transport::Timeline& timeline, bool color);
 
+// "next: qpscope packets -Y 'rdma.finding == go-back-n-loss' trace.pcap" for somebody at a terminal: the packets of the worst finding that names
+// some. Nothing where that command would read other packets than this one did, or could not read them again.
+[[nodiscard]] std::string next_step(const Options& options, const transport::Timeline& timeline, const Output& output);
+
 // Names of the inputs, as the user gave them.
 [[nodiscard]] std::vector<std::string> input_names(const Options& options);
 

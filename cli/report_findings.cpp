@@ -10,7 +10,10 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <string_view>
 #include <tuple>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -88,6 +91,47 @@ std::string kind_of_advice(std::string_view advice) {
 
 using Group = std::vector<const Finding*>;
 
+std::vector<std::string_view> words_of(std::string_view text) {
+    std::vector<std::string_view> words;
+    for (std::size_t at = 0; at <= text.size();) {
+        const std::size_t end = std::min(text.find(' ', at), text.size());
+        std::string_view word = text.substr(at, end - at);
+        while (word.size() > 1 && std::string_view(".,;:").contains(word.back())) word.remove_suffix(1);
+        words.push_back(word);
+        at = end + 1;
+    }
+    return words;
+}
+
+// A group has the advice of its first finding: whom that of the others names, "(likewise for 10.1.0.3 and 10.1.0.4)", where one host differs
+// alone; else how many of them differ.
+std::string also_named(const Group& group) {
+    const auto first = words_of(group.front()->advice);
+    std::vector<std::string_view> others;
+    std::optional<std::size_t> place;
+    std::size_t differing = 0;
+    bool one_place = true;
+    for (const Finding* finding : group) {
+        if (finding->advice == group.front()->advice) continue;
+        ++differing;
+        const auto words = words_of(finding->advice);
+        one_place = one_place && words.size() == first.size();
+        for (std::size_t i = 0; one_place && i < words.size(); ++i) {
+            if (words[i] == first[i]) continue;
+            if (place && *place != i) one_place = false;
+            place = i;
+            if (std::ranges::find(others, words[i]) == others.end()) others.push_back(words[i]);
+        }
+    }
+    if (differing == 0) return {};
+    const bool hosts = std::ranges::all_of(others, [](std::string_view word) { return word.find_first_of(".:") != std::string_view::npos; });
+    if (!one_place || !hosts || others.empty()) return fmt::format("(likewise for {}, with their hosts and numbers)", counted(differing, "more finding"));
+    const std::size_t shown = std::min(others.size(), kNamedOfMany);
+    std::string text;
+    for (std::size_t i = 0; i < shown; ++i) text += fmt::format("{}{}", i == 0 ? "" : i + 1 == others.size() ? " and " : ", ", others[i]);
+    return fmt::format("(likewise for {}{})", text, shown == others.size() ? "" : fmt::format(" and {} more", grouped(others.size() - shown)));
+}
+
 void append_group(std::string& out, Group group, const transport::Timeline& timeline, bool color) {
     // Most frequent first, else in the order of the timeline, whose elements they are.
     std::ranges::sort(group, [](const Finding* a, const Finding* b) { return a->count != b->count ? a->count > b->count : a < b; });
@@ -104,6 +148,7 @@ void append_group(std::string& out, Group group, const transport::Timeline& time
         append_finding_line(out, evidence(*group[i], timeline.hosts), kFindingIndent + 2);
     }
     append_advice(out, first);
+    append_finding_line(out, also_named(group), kFindingIndent + 3);
     if (shown == group.size()) return;
     std::string others = fmt::format("and {} more:", grouped(group.size() - shown));
     for (std::size_t i = shown; i < std::min(group.size(), shown + kNamedOfMany); ++i)
@@ -138,6 +183,21 @@ void append_findings(std::string& out, const Options& options, const transport::
         if (groups[i].size() == 1) append_finding(out, *groups[i].front(), timeline, color);
         else append_group(out, groups[i], timeline, color);
     }
+}
+
+std::string next_step(const Options& options, const transport::Timeline& timeline, const Output& output) {
+    const bool asked = output.is_terminal() && options.format == OutputFormat::table && !options.markdown && !options.quiet;
+    const bool all = options.filter.empty() && options.capture_filter.empty() && options.since.empty() && options.until.empty() && options.offsets.empty() &&
+                     !options.by_time && !options.in_order && options.roce_ports.empty() && !options.uet_protocol;
+    const bool again = options.interface.empty() && std::ranges::find(options.files, "-") == options.files.end();
+    if (!asked || !all || !again || options.files.empty()) return {};
+    const auto first = std::ranges::find_if(
+        timeline.findings, [&](const Finding& finding) { return wanted(options, finding.connection) && !finding.packets.empty(); });
+    if (first == timeline.findings.end()) return {};
+    constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+,=:@%";
+    const std::string& name = options.files.front();
+    const bool plain = options.files.size() == 1 && !name.starts_with('-') && name.find_first_not_of(kPlain) == std::string::npos;
+    return fmt::format("\nnext: qpscope packets -Y 'rdma.finding == {}' {}\n", first->id, plain ? name : "FILE...");
 }
 
 }  // namespace qps::cli

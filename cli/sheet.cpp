@@ -1,6 +1,7 @@
 // Sheet: rows of one kind in any format, from one table of columns.
 #include <cli/json_rows.hpp>
 #include <cli/sheet.hpp>
+#include <cli/wrapped.hpp>
 #include <dissect/json_writer.hpp>
 
 #include <algorithm>
@@ -107,11 +108,24 @@ void Sheet::write_heading() {
 }
 
 void Sheet::write_line(const Line& line) {
+    constexpr std::size_t kFoldIndent = 3;
     std::string out = line.text;
     std::size_t i = 0;
+    std::size_t column = 0;  // by the widths, so that all rows break at the same columns
+    const auto trim = [&] {
+        while (!out.empty() && out.back() == ' ') out.pop_back();
+    };
     for (const SheetHead& head : heads_) {
         if (line.cells.empty() || !wanted(head)) continue;
-        if (i > 0) out += "  ";
+        if (i > 0 && column + 2 + widths_[i] > table_width()) {
+            trim();
+            out += '\n' + std::string(kFoldIndent, ' ');
+            column = kFoldIndent;
+        } else if (i > 0) {
+            out += "  ";
+            column += 2;
+        }
+        column += widths_[i];
         const std::string& cell = line.cells[i];
         const std::size_t fill = cell.size() < widths_[i] ? widths_[i] - cell.size() : 0;
         if (head.side == transport::Side::right) out.append(fill, ' ');
@@ -119,7 +133,7 @@ void Sheet::write_line(const Line& line) {
         if (head.side == transport::Side::left) out.append(fill, ' ');
         ++i;
     }
-    while (!out.empty() && out.back() == ' ') out.pop_back();
+    trim();
     std::string toned;
     append_toned(toned, color_ ? line.tone : Tone::plain, out);
     output_.write(toned + "\n");

@@ -1,5 +1,5 @@
 // Sheet: rows of one kind in any format, from one table of columns. Widths of a table come from its first rows; a row that needs more is
-// wider, and nothing is cut.
+// wider, and nothing is cut. On a terminal that is narrower than the table a row takes several lines, which break between columns.
 #pragma once
 
 #include <cli/options.hpp>

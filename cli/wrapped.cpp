@@ -17,6 +17,11 @@ std::size_t& width_of_lines() {
     return width;
 }
 
+std::size_t& width_of_tables() {
+    static std::size_t width = std::string_view::npos;
+    return width;
+}
+
 }  // namespace
 
 std::optional<std::size_t> terminal_width() {
@@ -25,8 +30,12 @@ std::optional<std::size_t> terminal_width() {
     return std::size_t{size.ws_col};
 }
 
-void set_line_width(std::size_t columns) { width_of_lines() = std::clamp(columns, kNarrowest, kLineWidth); }
+void set_line_width(std::size_t columns) {
+    width_of_lines() = std::clamp(columns, kNarrowest, kLineWidth);
+    width_of_tables() = std::max(columns, kNarrowest);
+}
 std::size_t line_width() { return width_of_lines(); }
+std::size_t table_width() { return width_of_tables(); }
 
 void append_wrapped(std::string& out, std::string_view start, std::size_t indent, std::string_view words) {
     out += start;

@@ -43,6 +43,7 @@ constexpr std::array kHabits{
     Habit{"infiniband.bth.dest_qp", "infiniband.bth.destqp"},
     Habit{"infiniband.bth.ackreq", "infiniband.bth.a"},
     Habit{"infiniband.bth.migreq", "infiniband.bth.m"},
+    Habit{"infiniband.reth.remote_key", "infiniband.reth.r_key"},
     Habit{"infiniband.icrc", "infiniband.invariant.crc"},
     Habit{"infiniband.vcrc", "infiniband.variant.crc"},
     Habit{"infiniband.cnp.becn", "infiniband.bth.becn"},
@@ -53,6 +54,11 @@ constexpr std::array kHabits{
     Habit{"tcp.dport", "tcp.dstport"},
     Habit{"udp.payload", "udp[8:]"},
     Habit{"frame.time_delta", "frame.time_relative"},
+    Habit{"frame.protocols", "rdma.encapsulation"},
+    Habit{"_ws.expert", "rdma.finding"},
+    Habit{"tcp.analysis.retransmission", "rdma.retransmission"},
+    Habit{"http", "tcp.port == 80"},
+    Habit{"tls", "tcp.port == 443"},
     Habit{"ip.ecn", "ip.dsfield.ecn"},
     Habit{"ip.dscp", "ip.dsfield.dscp"},
     Habit{"cnp", "infiniband.cnp"},
@@ -194,15 +200,26 @@ bool same_but_case(std::string_view a, std::string_view b) {
     return std::ranges::equal(a, b, [](char x, char y) { return lower(x) == lower(y); });
 }
 
+bool ends_in_word(std::string_view name, std::string_view word) {
+    return name.size() > word.size() && same_but_case(name.substr(name.size() - word.size()), word) && name[name.size() - word.size() - 1] == '.';
+}
+
 // A name that ends in ".bth.psn" for "bth.psn" or "ib.bth.psn".
 std::string_view ends_alike(std::string_view name) {
     for (std::string_view tail = name; tail.contains('.'); tail = tail.substr(tail.find('.') + 1))
         for (const NameEntry& entry : index_of_names().entries)
-            if (entry.name.size() > tail.size() && is_meant(entry, name) && same_but_case(entry.name.substr(entry.name.size() - tail.size()), tail) &&
-                entry.name[entry.name.size() - tail.size() - 1] == '.')
-                return entry.name;
+            if (is_meant(entry, name) && ends_in_word(entry.name, tail)) return entry.name;
     return {};
 }
+
+// A header for the last word alone, which says too little of a field: "infiniband.bth" for "ib.bth".
+std::string_view header_of_last_word(std::string_view name) {
+    const std::string_view word = name.substr(name.rfind('.') + 1);
+    for (const NameEntry& entry : index_of_names().entries)
+        if (entry.fields.empty() && is_meant(entry, name) && ends_in_word(entry.name, word)) return entry.name;
+    return {};
+}
+std::string_view header_named(std::string_view name) { return name.contains('.') ? std::string_view{} : header_of_last_word(name); }
 
 std::string_view fewest_edits(std::string_view name) {
     std::size_t limit = std::min(kMostEdits, name.size() / 4 + 1);
@@ -276,7 +293,7 @@ std::string nearest_name(std::string_view name) {
     if (name.empty() || name.size() > kLongestName) return {};
     for (const Habit& habit : kHabits)
         if (same_but_case(habit.said, name)) return std::string(habit.meant);
-    for (const auto guess : {ends_alike, begins_alike, fewest_edits, holds_last_word})
+    for (const auto guess : {ends_alike, header_named, begins_alike, fewest_edits, holds_last_word, header_of_last_word})
         if (const std::string_view found = guess(name); !found.empty()) return std::string(found);
     return {};
 }

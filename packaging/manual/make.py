@@ -168,7 +168,7 @@ def program_page(program, version):
     page.head("Synopsis")
     page.lines += [".B qpscope", ".I COMMAND", ".RI [ options ]\\~...", ".br", ".B qpscope", ".IR FILE \\~..."]
     page.head("Description")
-    page.text("qpscope reads captures of RoCE, InfiniBand, iWARP and Omni-Path and says what happened: connections, messages, retransmissions, "
+    page.text("qpscope reads captures of RoCE, InfiniBand, iWARP and Ultra Ethernet and says what happened: connections, messages, retransmissions, "
               "findings with evidence and advice. It also speaks these protocols on a wire.")
     commands = []
     for heading, body in parts:
@@ -184,7 +184,7 @@ def program_page(program, version):
             page.head("Commands: " + heading)
             for tag, meaning in items(body):
                 commands.append(tag)
-                page.item(f"qpscope-{tag}", meaning)
+                page.item(tag, f"{meaning}: qpscope-{tag}(1)")
     page.see([(f"qpscope-{command}", 1) for command in commands] +
              [("qpscope-filters", 7), ("qpscope-fields", 7), ("qpscope-findings", 7), ("qpscope-scripts", 7), ("tshark", 1)])
     return page, commands
@@ -285,7 +285,7 @@ def add_markdown(page, path, wanted=None):
 # The programs whose help is read elsewhere: a few words, and where more is to be found.
 PROGRAMS = (
     ("qpscope-gui", 1, "RDMA packet analyser with a window", "[FILE]...",
-     "Opens captures of RoCE, InfiniBand, iWARP and Omni-Path and shows packets, connections, messages, operations, findings and pictures of them. "
+     "Opens captures of RoCE, InfiniBand, iWARP and Ultra Ethernet and shows packets, connections, messages, operations, findings and pictures of them. "
      "Several files are pieces of one capture. With --help it lists its options; its manual is window.md of the documentation."),
     ("qpscope-capture", 8, "record network packets without root", "-i INTERFACE [-f FILTER] [-s BYTES] [-c COUNT] [-a SECONDS]",
      "Captures from an interface and writes pcapng to standard output. It opens the interface, gives up all privileges before it looks at the first "

@@ -340,6 +340,42 @@ TEST_CASE("a connection that the capture does not have is said so, and is wrong 
     CHECK(qpscope({"messages", "-C", "1", sample("err_rnr")}).code == kDone);
 }
 
+TEST_CASE("the advice of findings in one block is for all their hosts") {
+    const TemporaryFolder folder;
+    std::vector<std::string> files;
+    for (const char digit : {'1', '2', '3', '4', '5'}) {
+        files.push_back(folder.file(fmt::format("{}.pcapng", digit)));
+        CHECK(qpscope({"anonymize", "-q", "--key", std::string(64, digit), "-o", files.back(), sample("loss_write")}).code == kDone);
+    }
+    const std::string text = qpscope(Words{"findings"} + files).out;
+    const std::string block = text.substr(0, text.find("warning  ack-timeout"));
+    CHECK_THAT(block, Contains("go-back-n-loss  fabric, 5 findings"));
+    const auto rows = Json::parse(qpscope(Words{"findings", "-f", "json"} + files).out)["findings"];
+    std::size_t losses = 0;
+    for (const Json& row : rows) {
+        if (row["id"] != "go-back-n-loss") continue;
+        ++losses;
+        const auto advice = row["advice"].get<std::string>();
+        const std::string begins = "Find the drops between ";
+        const std::string sender = advice.substr(begins.size(), advice.find(' ', begins.size()) - begins.size());
+        CHECK_THAT(block.substr(block.find("-> ")), Contains(sender));
+    }
+    CHECK(losses == 5);
+    CHECK_THAT(text, Contains("(likewise for 4 more findings, with their hosts and numbers)"));
+    CHECK_THAT(qpscope({"findings", sample("loss_write")}).out, !Contains("likewise"));
+}
+
+TEST_CASE("where the capture of the other tap is given too, the advice is to merge them") {
+    const auto advice = [](const Words& files) {
+        const Json findings = Json::parse(qpscope(Words{"findings", "-q", "-f", "json"} + files).out)["findings"];
+        REQUIRE(!findings.empty());
+        CHECK(findings[0]["id"] == "go-back-n-loss");
+        return findings[0]["advice"].get<std::string>();
+    };
+    CHECK_THAT(advice({sample("loss_at_sender"), sample("loss_at_receiver")}), Contains("merge with the capture of the other tap (capture-duplicates)"));
+    CHECK_THAT(advice({sample("loss_at_sender")}), Contains("; capture at the receiver to tell loss"));
+}
+
 TEST_CASE("a timeline chooses an interval that gives 20 to 60 rows, and they add up") {
     constexpr std::size_t kFewest = 20, kMost = 60;
     std::size_t several = 0;

@@ -52,7 +52,23 @@ for words in [["--help"]] + [[command, "--help"] for command in commands if comm
     if sorted(words_of(lines).split()) != sorted(words_of(plain).split()):
         fail(f"{words}: other words on a terminal")
 
+# Somebody at a terminal is told the command that shows the packets of the worst finding, which works; a file has no such line.
+NEXT = "next: qpscope packets -Y 'rdma.finding == go-back-n-loss' " + loss
+for words in ([loss], ["findings", loss]):
+    lines = shown(300, *words)
+    if lines[-1] != NEXT:
+        fail(f"{words}: {lines[-1]} is the last line")
+    if "next:" in subprocess.run([program, *words], capture_output=True, text=True).stdout:
+        fail(f"{words}: a hint in a file")
+asked = subprocess.run(NEXT.replace("next: qpscope", program), shell=True, capture_output=True, text=True)
+if asked.returncode != 0 or len(asked.stdout.splitlines()) < 22:
+    fail(f"{NEXT}: {asked.stdout}{asked.stderr}")
+for words in (["findings", "-q", loss], ["findings", "-Y", "udp", loss], ["findings", f"{captures}/send_8k/capture.pcap"]):
+    if any(line.startswith("next:") for line in shown(300, *words)):
+        fail(f"{words}: a hint")
+
 for words in [["findings", loss], ["findings", f"{captures}/err_rnr/capture.pcap"], ["check", loss], ["cm", f"{captures}/rping_v4/capture.pcap"]]:
+    words = words[:1] + ["-q"] + words[1:]
     for columns in (60, 80):
         lines = shown(columns, *words)
         long = [line for line in lines if len(line) > columns and "ladder" not in words]
@@ -63,5 +79,17 @@ for words in [["findings", loss], ["findings", f"{captures}/err_rnr/capture.pcap
         fail(f"{words}: another text on a wide terminal than in a file")
     if words_of(shown(80, *words)) != words_of(plain):
         fail(f"{words}: other words at 80 columns")
+# A row of a table that is wider breaks between columns, at the same ones as its heading, and lacks nothing.
+for words in [["connections", loss], ["connections", f"{captures}/multi_qp/capture.pcap"], ["timeline", loss], ["connections", "--performance", loss]]:
+    plain = subprocess.run([program, *words], capture_output=True, text=True).stdout.splitlines()
+    lines = shown(80, *words)
+    if max(map(len, plain)) <= 80 or max(map(len, lines)) > 80:
+        fail(f"{words}: {max(map(len, lines))} columns")
+    if words_of(lines) != words_of(plain):
+        fail(f"{words}: other cells at 80 columns")
+    if any(len(line) != len(line.rstrip()) for line in lines):
+        fail(f"{words}: blanks at the end of a line")
+    if words[0] == "connections" and len(lines) % len(plain) != 0:
+        fail(f"{words}: {len(lines)} lines for {len(plain)} rows")
 sys.exit(failures != 0)
 PYTHON

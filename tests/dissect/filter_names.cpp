@@ -79,6 +79,12 @@ TEST_CASE("Misspelt names are guessed") {
     CHECK(nearest_name("ib.reth.va") == "infiniband.reth.va");
     CHECK(nearest_name("infiniband.aeth.syndrome.error") == "infiniband.aeth.syndrome.error_code");
     CHECK(nearest_name("udp.dport") == "udp.dstport");
+    CHECK(nearest_name("bth") == "infiniband.bth");
+    CHECK(nearest_name("ib.bth") == "infiniband.bth");
+    CHECK(nearest_name("eht") == "eth");
+    CHECK(nearest_name("infiniband.reth.remote_key") == "infiniband.reth.r_key");
+    CHECK(nearest_name("_ws.expert") == "rdma.finding");
+    CHECK(nearest_name("http") == "tcp.port == 80");
     CHECK(nearest_name("qwertyuiop").empty());
     CHECK(nearest_name("").empty());
     CHECK(nearest_name(std::string(100000, 'a')).empty());

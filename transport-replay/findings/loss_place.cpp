@@ -34,8 +34,9 @@ constexpr std::string_view kBefore =
     "PFC drop counters of this priority on every switch before the tap; the receiver is not their cause.";
 constexpr std::string_view kBehind =
     "Find the drops between {passed_tap} and {responder:host}: buffer and PFC drop counters of this priority on every switch behind "
-    "the tap, then rx_discards and out_of_sequence on the receiver (`ethtool -S`, `rdma statistic`); capture "
-    "[icrc_unchecked?whole packets to tell loss from corruption|at the receiver to tell loss from reordering].";
+    "the tap, then rx_discards and out_of_sequence on the receiver (`ethtool -S`, `rdma statistic`); "
+    "[icrc_unchecked?capture whole packets to tell loss from corruption|[other_tap?merge with the capture of the other tap (capture-duplicates), or ]capture at "
+    "the receiver[other_tap?,] to tell loss from reordering].";
 
 }  // namespace
 
@@ -97,10 +98,12 @@ Facts LossPlace::facts() const {
     Facts facts{{kBeforeTap, events(Kind::before)}, {kBehindTap, events(Kind::behind)},   {kCorruptedBeforeTap, events(Kind::corrupt)},
                 {kPlaceUndecided, events(Kind::undecided)}, {kDiscarded, nonzero(discarded_)}, {kUnchecked, unchecked_}};
     if (places_.empty()) return facts;
+    if (places_.size() == 1) {
+        facts.emplace_back(kPassedTap, tap(places_.begin()->first.passed));
+        facts.emplace_back(kMissedTap, tap(places_.begin()->first.missed));
+    }
     if (places_.size() == 1 && discarded_ == 0) {
         const auto& [place, count] = *places_.begin();
-        facts.emplace_back(kPassedTap, tap(place.passed));
-        facts.emplace_back(kMissedTap, tap(place.missed));
         facts.emplace_back(kPlace, place.kind == Kind::undecided ? "lost or late is undecided" : fmt::format("{}{}", count == 1 ? "" : "all ", words(place)));
         return facts;
     }
@@ -118,7 +121,7 @@ bool LossPlace::proven() const {
 }
 
 std::string_view LossPlace::advice() const {
-    if (places_.size() != 1 || discarded_ != 0) return kAnywhere;
+    if (places_.size() != 1) return kAnywhere;
     switch (const Place& place = places_.begin()->first; place.kind) {
         case Kind::before: return place.passed != HostNumber{} ? kBetweenTaps : kBefore;
         case Kind::behind: return kBehind;

@@ -49,6 +49,7 @@ constexpr FactRow kLost{"lost", Unit::count, "packets that the responder did not
 constexpr FactRow kLostProven{"lost_proven", Unit::flag, "all of them were lost, and not only late"};
 constexpr FactRow kAtLeast{"at_least", Unit::flag, "the number of lost packets is a lower bound"};
 constexpr FactRow kLossEvents{"loss_events", Unit::count, "times that the responder asked for packets again"};
+constexpr FactRow kOtherTap{"other_tap", Unit::flag, "another file has the same packets as another tap recorded them, which is not looked at"};
 constexpr FactRow kCorrupt{"corrupt", Unit::count, "packets of the requester whose ICRC was wrong at the tap"};
 constexpr FactRow kRecoveries{"recoveries", Unit::count, "loss events after which the requester sent again what was asked for"};
 constexpr FactRow kPartly{"partly", Unit::flag, "these are not all of the events"};
@@ -67,7 +68,7 @@ constexpr FactRow kResponsesLate{"responses_late", Unit::count, "response packet
 constexpr std::array kOwnFacts{
     &kTransmissions, &kNegotiatedRetries, &kInterval, &kSingleWait, &kExponent, &kLongestExponent, &kExponentTime, &kAgreeingWaits, &kNegotiatedExponent,
     &kNegotiatedTime, &kSilence, &kCnps, &kRnrNaks, &kRnrTimer, &kRnrCode, &kRnrWait, &kSeveralWaits, &kLongestTimer, &kLost, &kLostProven, &kAtLeast,
-    &kLossEvents, &kCorrupt, &kRecoveries, &kPartly, &kRecoveryMode, &kEndedInTimeout, &kUndecided, &kTimeouts, &kTimeoutCauses, &kAnswerTook,
+    &kLossEvents, &kOtherTap, &kCorrupt, &kRecoveries, &kPartly, &kRecoveryMode, &kEndedInTimeout, &kUndecided, &kTimeouts, &kTimeoutCauses, &kAnswerTook,
     &kSufficientExponent, &kSufficientTime, &kRetries, &kFromMiddle, &kResponsesMissed, &kResponsesLate,
 };
 
@@ -327,6 +328,7 @@ void sequence_losses(const Timeline& timeline, bool selective, const Emit& emit)
                     {kLostProven, place.proven()},
                     {kAtLeast, at_least},
                     {kLossEvents, events},
+                    {kOtherTap, timeline.quality.vantage.by_file && timeline.quality.left_out != 0},
                     {kCorrupt, nonzero(corrupt)},
                     {kRecoveries, nonzero(sum.episodes)},
                     {kPartly, sum.episodes != events},

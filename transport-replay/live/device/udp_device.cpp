@@ -161,7 +161,7 @@ std::expected<UdpDevice, Problem> UdpDevice::open(const std::string& address, st
     state->socket = Descriptor(::socket(found->ai_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_UDP), true);
     if (state->socket.number() < 0) return fail(socket_error_text(errno));
     if (bind(state->socket.number(), found->ai_addr, found->ai_addrlen) != 0)
-        return fail(errno == EADDRINUSE ? fmt::format("UDP port {} is in use (by the kernel's RoCE?)", port)
+        return fail(errno == EADDRINUSE ? fmt::format("UDP port {0} is in use: `ss -lunp 'sport = :{0}'` names the program, or none where the kernel's RoCE has it", port)
                                         : socket_error_text(errno));
     state->configure();
     return UdpDevice(std::move(state));
