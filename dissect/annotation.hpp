@@ -36,6 +36,7 @@ struct Annotation {
     std::uint32_t messages_completed = 0;  // by this packet
     std::optional<Duration> latency;       // of the last of these
     UlpHint ulp;                       // what its payload is
+    std::optional<Duration> since_previous;  // since the frame before, 0 of the first; negative where clocks run backwards
     std::optional<std::uint16_t> link_credits;  // of InfiniBand flow control: blocks that the other end may still send
     // Known when all packets were read, of a second reading: the message that it belongs to, counted from 1 in the order in which messages
     // end, and the frames of that message, borrowed.

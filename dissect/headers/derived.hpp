@@ -110,6 +110,7 @@ inline constexpr std::array kFrameFields{
     row::computed("frame.number", "Number of the frame in the capture, from 1", Format::decimal, derived::frame_number),
     row::computed("frame.time_epoch", "Capture time, in seconds since 1970-01-01 UTC", Format::instant, derived::frame_time).with_digits(9),
     row::computed("frame.time_relative", "Time since the first frame", Format::decimal, derived::frame_elapsed).with_digits(9).in("s"),
+    annotated<&Annotation::since_previous>("frame.time_delta", "Time since the frame before", Format::decimal).with_digits(9).in("s"),
     row::computed("frame.len", "Length on the wire", Format::decimal, derived::frame_length).in("bytes"),
     row::computed("frame.cap_len", "Length captured", Format::decimal, derived::frame_captured).in("bytes"),
     row::computed("frame.interface_id", "Capture interface, from 0", Format::decimal, derived::frame_interface),

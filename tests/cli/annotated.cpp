@@ -3,6 +3,9 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/temporary_file.hpp>
 
+#include <algorithm>
+#include <cmath>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -12,6 +15,7 @@ using namespace qps::dissect;
 using namespace qps::test;
 using Catch::Matchers::Contains;
 using Json = nlohmann::json;
+using Words = std::vector<std::string>;
 
 namespace {
 
@@ -225,12 +229,38 @@ TEST_CASE("every command takes filters that ask what is known of a packet") {
     CHECK(analyzed["connections"].size() == 1);
 }
 
+TEST_CASE("the time since the frame before is the difference of their times, whichever packets are shown") {
+    for (const char* name : {"dup_write", "iser_large", "opcodes_erf"}) {
+        INFO(name);
+        const auto rows = [&](Words more) {
+            auto lines = lines_of(qpscope(Words{"packets", "-f", "tsv", "-e", "frame.time_relative", "-e", "frame.time_delta"} + more + Words{sample(name)}).out);
+            lines.erase(lines.begin());
+            return lines;
+        };
+        const auto all = rows({});
+        REQUIRE(all.size() > 10);
+        CHECK(all.front() == "0.000000000\t0.000000000");
+        const auto nanoseconds = [](const std::string& text) { return std::llround(std::stod(text) * 1e9); };
+        long long before = 0;
+        for (const std::string& line : all) {
+            const std::size_t tab = line.find('\t');
+            const long long now = nanoseconds(line.substr(0, tab));
+            CHECK(nanoseconds(line.substr(tab + 1)) == now - before);
+            before = now;
+        }
+        const auto late = rows({"-Y", "frame.time_delta >= 1ms"});
+        std::vector<std::string> expected;
+        std::ranges::copy_if(all, std::back_inserter(expected), [&](const std::string& line) { return nanoseconds(line.substr(line.find('\t') + 1)) >= 1'000'000; });
+        CHECK(late == expected);
+    }
+}
+
 TEST_CASE("where nobody asks, nothing is told") {
     CHECK_THAT(qpscope({"show", "-f", "json", "-c", "50", sample("dup_write")}).out, !Contains("rdma.connection"));
 }
 
 TEST_CASE("the list of fields says which are told from the packets before") {
     const auto lines = lines_of(qpscope({"fields", "-f", "tsv", "known from earlier packets"}).out);
-    CHECK(lines.size() == 1 + 11);
-    for (std::size_t i = 1; i < lines.size(); ++i) CHECK(lines[i].starts_with("rdma."));
+    CHECK(lines.size() == 1 + 12);
+    for (std::size_t i = 1; i < lines.size(); ++i) CHECK((lines[i].starts_with("rdma.") || lines[i].starts_with("frame.time_delta\t")));
 }

@@ -37,10 +37,16 @@ void Annotator::follow_stream(dissect::Packet& packet) {
     add_ulp_layers(packet, analysis_.observe(observation_).ulp);
 }
 
+std::optional<dissect::Duration> Annotator::since_previous(const dissect::Frame& frame) {
+    if (!frame.has_time) return std::nullopt;
+    return frame.time - std::exchange(previous_, frame.time).value_or(frame.time);
+}
+
 void Annotator::annotate(dissect::Packet& packet) {
     if (scope_ == AnnotatorScope::streams) return follow_stream(packet);
     observe(packet, observation_);
     annotation_ = annotation(analysis_.observe(observation_));
+    annotation_.since_previous = since_previous(packet.frame);
     if (more_) more_(packet.frame.index, annotation_);
     packet.annotation = &annotation_;
     add_ulp_layers(packet, annotation_.ulp);

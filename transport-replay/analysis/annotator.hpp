@@ -33,11 +33,13 @@ public:
 
 private:
     void follow_stream(dissect::Packet& packet);
+    [[nodiscard]] std::optional<dissect::Duration> since_previous(const dissect::Frame& frame);
 
     Analysis analysis_;
     AnnotatorScope scope_ = AnnotatorScope::all;
     Observation observation_;
     dissect::Annotation annotation_;
+    std::optional<dissect::Instant> previous_;
     More more_;
 };
 

@@ -123,7 +123,18 @@ Annotation CaptureIndex::annotation(FrameIndex number) const {
         }
     }
     record.ulp = ulp_hint(number);
-    return transport::annotation(record);
+    Annotation known = transport::annotation(record);
+    known.since_previous = since_previous(number);
+    return known;
+}
+
+// Over all frames of a capture the steps back are as many as frames, however many have no time.
+std::optional<Duration> CaptureIndex::since_previous(FrameIndex number) const {
+    const PacketRow& kept = row(number);
+    if (kept.has(Mark::timeless)) return std::nullopt;
+    for (std::uint64_t before = std::to_underlying(number) - 1; before != 0; --before)
+        if (const PacketRow& earlier = row(FrameIndex{before}); !earlier.has(Mark::timeless)) return kept.time() - earlier.time();
+    return Duration{};
 }
 
 UlpHint CaptureIndex::ulp_hint(FrameIndex number) const {

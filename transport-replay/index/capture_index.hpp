@@ -79,6 +79,8 @@ public:
     [[nodiscard]] std::optional<dissect::Frame> frame(dissect::FrameIndex number, dissect::FrameBuffer& buffer) const;
     // What the analysis said when the packet passed.
     [[nodiscard]] dissect::Annotation annotation(dissect::FrameIndex number) const;
+    // Since the frame before that has a time, 0 of the first; nothing where this one has none.
+    [[nodiscard]] std::optional<dissect::Duration> since_previous(dissect::FrameIndex number) const;
     // What the payload of a packet is, as far as the whole capture that was read tells.
     [[nodiscard]] dissect::UlpHint ulp_hint(dissect::FrameIndex number) const;
     // The operation that a message belongs to, by its place in `messages`; nothing where it belongs to none.

@@ -82,6 +82,9 @@ constexpr std::array kRowFields{
         if (!view.row.has(Mark::timeless)) values.add(static_cast<std::uint64_t>(std::to_underlying(view.row.time())));
     }>("frame.time_epoch"),
     field<relative_time>("frame.time_relative"),
+    field<[](const RowView& view, RowValues& values) {
+        if (const auto since = view.index.since_previous(view.frame)) values.add(static_cast<std::uint64_t>(std::to_underlying(*since)));
+    }>("frame.time_delta"),
     transport_field<present>("infiniband.bth"),
     transport_field<[](const PacketRow& row, RowValues& values) { values.add(std::to_underlying(row.opcode())); }>("infiniband.bth.opcode"),
     transport_field<[](const PacketRow& row, RowValues& values) { values.add(row.psn().value()); }>("infiniband.bth.psn"),
