@@ -8,6 +8,7 @@
 #include <cli/options/extract_options.hpp>
 #include <cli/packet_copies.hpp>
 #include <cli/quantity.hpp>
+#include <dissect/capture/pcapng.hpp>
 #include <transport-replay/evidence/slice.hpp>
 #include <transport-replay/model/renamed.hpp>
 #include <transport-replay/report/figures.hpp>
@@ -129,6 +130,7 @@ ExitCode run_extract(const Options& options) {
     if (options.extract.around && !evidence.empty()) times = times_of(options, evidence);
     const Slice slice(analyzed.timeline, {options.connections, *findings, options.extract.around, options.extract.everything}, times);
     PacketCopies copies(*file, options);
+    if (options.extract.around) copies.begin_section(fmt::format("{} (qpscope extract --around)", kSliceComment), {});
     Extracting extracting(slice, copies);
     const Analyzed again = analyze_again(options, *filter, output, extracting.listening(), analyzed);
     if (slice.set_up_left_out() != 0 && !options.quiet)

@@ -116,6 +116,13 @@ std::expected<Input, OpenFailure> Input::open_merged(const Options& options) {
     return input;
 }
 
+std::vector<std::string> Input::slices() const {
+    std::vector<std::string> names;
+    for (const CaptureFile& capture : merged() != nullptr ? merged()->files() : std::span(file(), file() == nullptr ? 0 : 1))
+        if (capture.is_slice()) names.push_back(capture.name());
+    return names;
+}
+
 std::size_t Input::count(const Options& options) { return !options.interface.empty() || options.by_time ? 1 : options.files.size(); }
 
 std::expected<Input, OpenFailure> Input::open(const Options& options, std::size_t number) {
@@ -302,6 +309,7 @@ ExitCode for_each_input(const Options& options, const std::function<ExitCode(Inp
         progress.clear();
         if (const std::uint64_t lost = input->lost(); lost != 0 && !said_before)
             say("qpscope: {}: {} frames dropped by the capturing system\n", input->name(), lost);
+        for (const std::string& slice : input->slices()) note(fmt::format("{} is a slice: what it lacks was left out", slice));
         if (code == ExitCode::output_failed) break;
         if (interrupted()) return stop(number, &*input);
         for (const InputProblem& problem : input->problems()) {

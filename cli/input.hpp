@@ -41,6 +41,8 @@ public:
     [[nodiscard]] static std::expected<Input, OpenFailure> open(const Options& options, std::size_t number);
     // Of the files that are merged those that could not be opened.
     [[nodiscard]] std::span<const OpenFailure> failures() const { return failures_; }
+    // Files that say so far that packets were left out of them on purpose.
+    [[nodiscard]] std::vector<std::string> slices() const;
     // How many files it is.
     [[nodiscard]] std::uint16_t files() const;
 

@@ -470,6 +470,11 @@ SkippedBlocks CaptureFile::skipped_blocks() const {
     return pcapng == nullptr ? SkippedBlocks{} : pcapng->skipped();
 }
 
+bool CaptureFile::is_slice() const {
+    const auto* pcapng = std::get_if<PcapngWalk>(&state_->format);
+    return pcapng != nullptr && pcapng->is_slice();
+}
+
 CaptureLayout CaptureFile::layout() const {
     if (const auto* pcap = std::get_if<PcapFile>(&state_->format)) return {pcap->header, {}, {}, {}, state_->offset};
     const auto& walk = std::get<PcapngWalk>(state_->format);

@@ -106,6 +106,8 @@ public:
     [[nodiscard]] std::span<const Interface> interfaces() const;
     [[nodiscard]] Drops drops() const;
     [[nodiscard]] SkippedBlocks skipped_blocks() const;
+    // Whether it says so far that packets were left out of it on purpose (kSliceComment); pcap files cannot.
+    [[nodiscard]] bool is_slice() const;
 
     // Describes all frames delivered so far (of pcapng, those of the first kMaxSections sections).
     [[nodiscard]] CaptureLayout layout() const;

@@ -227,6 +227,11 @@ std::string PcapngWalk::take_section_header(Bytes block, std::uint64_t offset) {
     constexpr std::uint16_t kMajorVersion = 1;
     const auto major = read_ordered<std::uint16_t, order>(block, 12);
     if (major != kMajorVersion) return fmt::format("unsupported section version {}: expected 1", major);
+    constexpr std::size_t kFixed = 24;
+    OptionReader options(slice(block, kFixed, block.size() - kFixed - kTrailer), order);
+    for (Option option; options.next(option);)
+        is_slice_ = is_slice_ || (option.code == kOptionComment &&
+                                  std::string_view(reinterpret_cast<const char*>(option.value.data()), option.value.size()).starts_with(kSliceComment));
     first_of_section_ = interfaces_.size();
     if (sections_.size() < kMaxSections) sections_.push_back({offset, order, static_cast<std::uint32_t>(first_of_section_)});
     else if (!first_lost_section_) first_lost_section_ = offset;

@@ -9,6 +9,7 @@
 
 #include <optional>
 #include <span>
+#include <string_view>
 
 namespace qps::dissect {
 
@@ -22,6 +23,9 @@ inline constexpr std::size_t kPcapngHeader = 24;
 inline constexpr std::size_t kMaxInterfaces = 262'144;
 // Longest interface name kept, in bytes: Linux has 15, Windows about 60.
 inline constexpr std::size_t kMaxInterfaceName = 256;
+
+// How the comment of a section begins whose capture lacks packets that somebody left out on purpose, not the network or the recorder.
+inline constexpr std::string_view kSliceComment = "a slice of a capture: what it lacks was left out";
 
 struct Interface {
     LinkType link = LinkType::ethernet;
@@ -86,6 +90,9 @@ public:
     [[nodiscard]] std::span<const Interface> interfaces() const { return interfaces_; }
     [[nodiscard]] const SkippedBlocks& skipped() const { return skipped_; }
 
+    // Whether a section so far says that it is a slice (kSliceComment).
+    [[nodiscard]] bool is_slice() const { return is_slice_; }
+
     // What pcapng_frame() needs: parallel to interfaces(), and the first kMaxSections sections.
     [[nodiscard]] std::span<const FrameOrigin> origins() const { return origins_; }
     [[nodiscard]] std::span<const PcapngSection> sections() const { return sections_; }
@@ -116,6 +123,7 @@ private:
     std::vector<PcapngSection> sections_;
     std::optional<std::uint64_t> first_lost_section_;
     SkippedBlocks skipped_;
+    bool is_slice_ = false;
 };
 
 }  // namespace qps::dissect

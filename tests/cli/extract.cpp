@@ -108,6 +108,18 @@ TEST_CASE("around a finding everything is taken out where that is asked for") {
     CHECK(in_order(packets_of(whole), packets_of(file)));
 }
 
+TEST_CASE("a slice around a finding says so, and what is analysed of it is said to be incomplete") {
+    const TemporaryFolder folder;
+    const std::string around = folder.file("around.pcapng"), whole = folder.file("whole.pcapng"), file = sample("loss_write");
+    CHECK(qpscope({"extract", "-q", "--finding", "1", "--around", "1ms", "-o", around, file}).code == kDone);
+    CHECK(qpscope({"extract", "-q", "--finding", "1", "-o", whole, file}).code == kDone);
+    const std::string said = "incomplete: " + around + " is a slice: what it lacks was left out\n";
+    CHECK_THAT(qpscope({"findings", around}).out, Contains(said));
+    CHECK_THAT(qpscope({"findings", "--by-time", whole, around}).out, Contains(said));
+    CHECK_THAT(qpscope({"findings", whole}).out, !Contains("incomplete"));
+    CHECK_THAT(qpscope({"findings", file}).out, !Contains("incomplete"));
+}
+
 TEST_CASE("rotated files are one capture: the set-up is in another one than the data") {
     const TemporaryFolder folder;
     const std::string first = folder.file("ring_1.pcap"), second = folder.file("ring_2.pcap"), file = sample("nvme_rdma");
