@@ -6,7 +6,7 @@
 set -uo pipefail
 export LC_ALL=C
 cd "${SOURCE:-$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../..}" || exit 2
-pages=(*.md docs/*.md docs/guide/*.md captures/README.md agent/README.md tests/lab/README.md)
+pages=(*.md docs/*.md docs/guide/*.md docs/dev/[!r]*.md captures/README.md agent/README.md tests/lab/README.md)
 rooms='agent|bench|captures|cli|cmake|dissect|docs|examples|gui|packaging|tests|transport-replay'
 
 offences() {
@@ -25,7 +25,7 @@ offences() {
         target=${text//\`/}
         target=${target//./\\.}
         grep -qxE "${target//\*/.*}" "$names" || echo "$page:$number: there is no $text"
-    done < <(grep -noE '`[a-z0-9_*]+\.(cpp|hpp|sh)`' HACKING.md CONTRIBUTING.md | grep -vE '`(run|test|bench)\.sh`')
+    done < <(grep -noE '`[a-z0-9_*]+\.(cpp|hpp|sh)`' HACKING.md CONTRIBUTING.md docs/dev/[!r]*.md | grep -vE '`(run|test|bench)\.sh`')
     while IFS= read -r text; do
         grep -qxF -- "$text" .github/PULL_REQUEST_TEMPLATE.md || echo ".github/PULL_REQUEST_TEMPLATE.md:1: the review list of CONTRIBUTING.md has: $text"
     done < <(sed -n '/^## Review/,$s/^\([0-9]\. [^?]*[?.]\).*/\1/p' CONTRIBUTING.md)

@@ -1,5 +1,5 @@
 // ShardedAnalysis: an Analysis that is shared out among lanes, which threads follow side by side, a batch of packets at a time. The
-// result does not depend on how many lanes there are (HACKING.md, "An analysis that is shared out").
+// result does not depend on how many lanes there are (docs/dev/architecture.md, "An analysis that is shared out").
 //
 // For each batch, in the order of the capture: add() by any one thread, sift() of each sieve by any, gate() by one, follow() of each lane by
 // any, one batch after the other, and then visit(). Different sieves, different lanes, and different batches in add(), need not wait for
