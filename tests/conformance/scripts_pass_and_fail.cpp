@@ -76,12 +76,13 @@ TEST_CASE("what a script does not trust says nothing of the device, and what it 
 }
 
 TEST_CASE("whether CNPs slow a device down is not decided by a tester that is late, on a quiet link it is") {
+    const auto script = script_named("cnp-06");
     for (const bool deaf : {false, true})
         for (const bool late : {false, true}) {
             StageWish wish;
             if (deaf) wish.damage = inward(drop(cnps())).damage;
             StageWorld world(std::move(wish));
-            world.stage.begin(script_named("cnp-06"), world.tester, world.now);
+            world.stage.begin(script, world.tester, world.now);
             for (int turns = 0; !world.stage.done() && turns < 1'000'000; ++turns) {
                 world.turn(world.stage);
                 if (late) world.now = world.now + transport::microseconds(1500);
