@@ -39,8 +39,9 @@ void capture_truncated(Hearing& hearing) {
 }
 
 void one_way_capture(Hearing& hearing) {
-    const auto said = hearing.must_say("^Only one direction of " + kNumber + " pairs? of hosts (?:was captured|is in this capture), such as (.+?) to (.+?) \\(" +
-                                       kNumber + " packets?\\)");
+    const auto said =
+        hearing.must_say("^Only one direction of " + kNumber +
+                         " pairs? of hosts (?:was captured|is in this capture), such as (.+?) to (.+?) \\(" + kNumber + " packets?\\)");
     if (!said) return;
     std::map<std::pair<std::string, std::string>, std::uint64_t> sent;
     for (const Wire& wire : hearing.wires()) ++sent[{wire.from, wire.to}];

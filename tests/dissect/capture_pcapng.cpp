@@ -124,7 +124,9 @@ TEST_CASE("Of two resolutions or offsets that differ none is taken, two that agr
             Maker out;
             section(out);
             Maker options;
-            const auto value = [&](std::uint64_t number) { return code == kOffset ? Maker().u64(number).content() : Content{static_cast<std::byte>(number)}; };
+            const auto value = [&](std::uint64_t number) {
+                return code == kOffset ? Maker().u64(number).content() : Content{static_cast<std::byte>(number)};
+            };
             options.option(code, value(6)).option(code, value(differ ? 9 : 6)).u32(0);
             interface_block(out, {.options = options.content()});
             packet_block(out, 0, 5, {}, 0);

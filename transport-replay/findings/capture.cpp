@@ -154,7 +154,8 @@ void capture_duplicates(const Timeline& timeline, const Emit& emit) {
                                  same_time ? "with the same timestamps"
                                            : fmt::format("{} to {} apart", duration_text(quality.least_copy_distance),
                                                          duration_text(quality.most_copy_distance))),
-          .advice = same_time ? "Check whether files that overlap were joined, and take each record once (`editcap -d`); copies are excluded here, but other "
+          .advice = same_time ? "Check whether files that overlap were joined, and take each record once (`editcap -d`); copies are "
+                                "excluded here, but other "
                                 "tools count them twice."
                               : "Mirror one direction of each port only; copies are excluded here, but other tools count them twice."});
 }
@@ -238,17 +239,22 @@ void one_way_capture(const Timeline& timeline, const Emit& emit) {
         if (pairs->first == nullptr) continue;
         const std::string from = text(pairs->first->source), to = text(pairs->first->destination);
         pairs->draft.summary =
+            pairs == &missing ? fmt::format(
+                                    "Only one direction of {} was captured, such as {} to {} ({}): losses, latencies and answers of the "
+                                    "other side cannot be judged.",
+                                    counted(pairs->draft.count, "pair of hosts"), from, to, counted(pairs->first->packets, "packet"))
+                              : fmt::format(
+                                    "Only one direction of {} is in this capture, such as {} to {} ({}), and all that was sent was "
+                                    "retransmitted: {} was not captured, or "
+                                    "sends nothing.",
+                                    counted(pairs->draft.count, "pair of hosts"), from, to, counted(pairs->first->packets, "packet"), to);
+        pairs->draft.advice =
             pairs == &missing
-                ? fmt::format("Only one direction of {} was captured, such as {} to {} ({}): losses, latencies and answers of the other side cannot be judged.",
-                              counted(pairs->draft.count, "pair of hosts"), from, to, counted(pairs->first->packets, "packet"))
-                : fmt::format("Only one direction of {} is in this capture, such as {} to {} ({}), and all that was sent was retransmitted: {} was not captured, or "
-                              "sends nothing.",
-                              counted(pairs->draft.count, "pair of hosts"), from, to, counted(pairs->first->packets, "packet"), to);
-        pairs->draft.advice = pairs == &missing
-                                  ? "Mirror both directions of the port (rx and tx), or capture on both hosts and merge the files."
-                                  : fmt::format("Check that the tap sees both directions of the port (rx and tx), then on {} that the queue pair exists and that "
-                                                "P_Key and GID are those it expects (`rdma resource show qp`, counters in `rdma statistic`).",
-                                                to);
+                ? "Mirror both directions of the port (rx and tx), or capture on both hosts and merge the files."
+                : fmt::format(
+                      "Check that the tap sees both directions of the port (rx and tx), then on {} that the queue pair exists and that "
+                      "P_Key and GID are those it expects (`rdma resource show qp`, counters in `rdma statistic`).",
+                      to);
         emit(std::move(pairs->draft));
     }
 }

@@ -223,7 +223,7 @@ void cm_retries(const Timeline& timeline, const Emit& emit) {
     for (const auto& [key, group] : groups(timeline, mine, [](const CmAttempt&) { return 0U; })) {
         const bool release_alone = group.release_repeats == group.answered_repeats;
         const bool slow = !release_alone && group.slowest && *group.slowest >= kSlowSetup;
-        const std::string took = release_alone     ? ", all of them of the disconnect (DREQ, DREP)"
+        const std::string took = release_alone   ? ", all of them of the disconnect (DREQ, DREP)"
                                  : group.slowest ? fmt::format("; setup took up to {}", duration_text(*group.slowest))
                                                  : "";
         const std::string cause = release_alone ? "an application that is slow to disconnect"
@@ -233,7 +233,8 @@ void cm_retries(const Timeline& timeline, const Emit& emit) {
               .count = group.answered_repeats,
               .summary = fmt::format("{} and {} retransmitted {} in {}{}.", group.active(), group.passive(),
                                      counted(group.answered_repeats, "CM message"), counted(group.count, "attempt"), took),
-              .advice = fmt::format("Look for lost UD packets of queue pair 1 between the two and for {}; each retry costs the CM response timeout.", cause),
+              .advice = fmt::format(
+                  "Look for lost UD packets of queue pair 1 between the two and for {}; each retry costs the CM response timeout.", cause),
               .severity = slow ? Severity::warning : Severity::note});
     }
 }

@@ -249,13 +249,15 @@ FindingDraft undecided_copies(const Connection& connection, End end) {
             .connection = connection.uid,
             .packets = way.incidents->frames(Oddity::duplicated),
             .count = copies,
-            .summary = fmt::format("{} of {} from {} to {} ({}) {}: whether {} is undecided.", grouped(copies), counted(way.requests, "request packet"), sender,
-                                   who(connection.end(other(end))), share(copies, way.requests), repeat_text(copies),
-                                   sent_once ? fmt::format("the network doubled {0} or a second tap recorded {0}", them)
-                                             : fmt::format("the network or the capture doubled {1} or {0} retransmitted {1}", sender, them)),
-            .advice = fmt::format("Compare with duplicate_request of {} (`rdma statistic`): it counts what arrived there twice, not what was recorded "
-                                  "twice.",
-                                  host(connection.end(other(end)))),
+            .summary = fmt::format(
+                "{} of {} from {} to {} ({}) {}: whether {} is undecided.", grouped(copies), counted(way.requests, "request packet"),
+                sender, who(connection.end(other(end))), share(copies, way.requests), repeat_text(copies),
+                sent_once ? fmt::format("the network doubled {0} or a second tap recorded {0}", them)
+                          : fmt::format("the network or the capture doubled {1} or {0} retransmitted {1}", sender, them)),
+            .advice = fmt::format(
+                "Compare with duplicate_request of {} (`rdma statistic`): it counts what arrived there twice, not what was recorded "
+                "twice.",
+                host(connection.end(other(end)))),
             .severity = Severity::note};
 }
 
@@ -278,10 +280,10 @@ void duplicated(const Timeline& timeline, const Emit& emit) {
                  .connection = connection.uid,
                  .packets = way.incidents->frames(Oddity::duplicated),
                  .count = copies,
-                 .summary = fmt::format("{} of {} from {} to {} ({}) {} with identical bytes: not {} but a device on the path duplicated {}.",
-                                        grouped(copies), counted(way.requests, "request packet"), host(connection.end(end)),
-                                        who(connection.end(other(end))), share(copies, way.requests), repeat_text(copies), host(connection.end(end)),
-                                        copies == 1 ? "it" : "them"),
+                 .summary = fmt::format(
+                     "{} of {} from {} to {} ({}) {} with identical bytes: not {} but a device on the path duplicated {}.", grouped(copies),
+                     counted(way.requests, "request packet"), host(connection.end(end)), who(connection.end(other(end))),
+                     share(copies, way.requests), repeat_text(copies), host(connection.end(end)), copies == 1 ? "it" : "them"),
                  .advice =
                      "List them (`qpscope packets -Y rdma.duplicated`) and look for a layer-2 loop, flooding of an unknown MAC or a mirror "
                      "session that copies only some of the packets; receivers drop duplicates, so only bandwidth is lost."});

@@ -14,7 +14,7 @@ struct Totals {
     std::uint64_t management = 0;                                    // datagrams of queue pairs 0 and 1
     // Request packets whose PSN had been on the wire before, without those below.
     std::uint64_t retransmitted_packets = 0;
-    std::uint64_t duplicated_packets = 0;     // copies of them that came too soon to be retransmissions
+    std::uint64_t duplicated_packets = 0;  // copies of them that came too soon to be retransmissions
     std::uint64_t sequence_naks = 0;
     std::uint64_t rnr_naks = 0;
     std::uint64_t fatal_naks = 0;

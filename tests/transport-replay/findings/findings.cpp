@@ -177,7 +177,8 @@ TEST_CASE("only a sender that counts its packets proves that somebody else doubl
         CHECK(finding.severity == Severity::warning);
         CHECK(finding.party == Party::fabric);
         CHECK(finding.count == 8);
-        CHECK(says(finding.summary, "8 of 200 request packets from 10.0.0.1 to 10.0.0.2 QP 257 (4 %) repeat earlier ones with identical bytes"));
+        CHECK(says(finding.summary,
+                   "8 of 200 request packets from 10.0.0.1 to 10.0.0.2 QP 257 (4 %) repeat earlier ones with identical bytes"));
     }
     SECTION("without identification") {
         const Finding& finding = one(timeline, "duplicated-by-network");
@@ -200,12 +201,14 @@ TEST_CASE("only a sender that counts its packets proves that somebody else doubl
     SECTION("more copies than packets") {
         way.requests = 3;
         way.incidents.made().duplicated = 2;
-        CHECK(says(one(timeline, "duplicated-by-network").summary, "2 of 3 request packets from 10.0.0.1 to 10.0.0.2 QP 257 (66.7 %) repeat earlier ones: whether"));
+        CHECK(says(one(timeline, "duplicated-by-network").summary,
+                   "2 of 3 request packets from 10.0.0.1 to 10.0.0.2 QP 257 (66.7 %) repeat earlier ones: whether"));
     }
     SECTION("one") {
         way.incidents.made().duplicated = 1;
         way.incidents.made().doubled = {.identified = 1, .alone = 1};
-        CHECK(says(one(timeline, "duplicated-by-network").summary, "(0.5 %) repeats an earlier one with identical bytes: not 10.0.0.1 but a device on the path duplicated it."));
+        CHECK(says(one(timeline, "duplicated-by-network").summary,
+                   "(0.5 %) repeats an earlier one with identical bytes: not 10.0.0.1 but a device on the path duplicated it."));
     }
     SECTION("as the tracker counts them") {
         Doubled doubled;
