@@ -209,7 +209,7 @@ void append_totals(std::string& out, const Totals& totals) {
     append_row(out, "recovery",
                Counts()
                    .add_many(totals.retransmitted_packets, "retransmitted packet")
-                   .add(totals.duplicated_packets, "duplicated by the network")
+                   .add_many(totals.duplicated_packets, "duplicate packet")
                    .add_many(totals.sequence_naks, "sequence NAK")
                    .add_many(totals.rnr_naks, "RNR NAK")
                    .add_many(totals.fatal_naks, "fatal NAK")

@@ -245,6 +245,8 @@ std::string PcapngWalk::take_interface(Bytes block) {
     interface.link = link_type_of(read_ordered<std::uint16_t, order>(block, 8));
     interface.snap_length = read_ordered<std::uint32_t, order>(block, 12);
     OptionReader options(slice(block, 16, block.size() - 16 - kTrailer), order);
+    std::optional<std::uint8_t> resolution;
+    std::optional<std::int64_t> time_offset;
     for (Option option; options.next(option);) {
         if (option.code == kInterfaceName) {
             const Bytes name = slice(option.value, 0, kMaxInterfaceName);
@@ -252,9 +254,14 @@ std::string PcapngWalk::take_interface(Bytes block) {
         } else if (option.code == kInterfaceSpeed && option.value.size() >= 8) {
             interface.speed = BitsPerSecond{read_ordered<std::uint64_t, order>(option.value, 0)};
         } else if (option.code == kTimeResolution && !option.value.empty()) {
-            interface.resolution = static_cast<std::uint8_t>(option.value[0]);
+            // Each may come once: of two that differ nothing tells which the times follow, and a guess is wrong by years.
+            const auto exponent = static_cast<std::uint8_t>(option.value[0]);
+            if (resolution.value_or(exponent) != exponent) return "an interface has two if_tsresol options that differ: expected one";
+            interface.resolution = *(resolution = exponent);
         } else if (option.code == kTimeOffset && option.value.size() >= 8) {
-            interface.time_offset = static_cast<std::int64_t>(read_ordered<std::uint64_t, order>(option.value, 0));
+            const auto offset_by = static_cast<std::int64_t>(read_ordered<std::uint64_t, order>(option.value, 0));
+            if (time_offset.value_or(offset_by) != offset_by) return "an interface has two if_tsoffset options that differ: expected one";
+            interface.time_offset = *(time_offset = offset_by);
         }
     }
     origins_.push_back(origin_of(interface));

@@ -75,6 +75,25 @@ TEST_CASE("what a script does not trust says nothing of the device, and what it 
     CHECK(outcome.reason == "busy ($took is 3000000)");
 }
 
+TEST_CASE("whether CNPs slow a device down is not decided by a tester that is late, on a quiet link it is") {
+    const auto script = script_named("cnp-06");
+    for (const bool deaf : {false, true})
+        for (const bool late : {false, true}) {
+            StageWish wish;
+            if (deaf) wish.damage = inward(drop(cnps())).damage;
+            StageWorld world(std::move(wish));
+            world.stage.begin(script, world.tester, world.now);
+            for (int turns = 0; !world.stage.done() && turns < 1'000'000; ++turns) {
+                world.turn(world.stage);
+                if (late) world.now = world.now + transport::microseconds(1500);
+            }
+            const ScriptOutcome outcome = world.stage.take_outcome();
+            INFO((deaf ? "deaf, " : "") << (late ? "late: " : "in time: ") << outcome.reason << '\n' << outcome.detail);
+            CHECK(outcome.verdict == (late ? Verdict::inconclusive : deaf ? Verdict::fail : Verdict::pass));
+            if (late) CHECK(outcome.reason.starts_with("this machine, the link or the device was too unsteady ($obeyed is 0, "));
+        }
+}
+
 TEST_CASE("a script made of what was recorded plays the same conversation with fresh queue pairs") {
     for (const std::string name : {"rsp-01", "rsp-05", "req-18", "cm-05", "rsp-09", "rsp-28", "rsp-29", "rsp-30"}) {
         StageWorld first;

@@ -39,8 +39,9 @@ void capture_truncated(Hearing& hearing) {
 }
 
 void one_way_capture(Hearing& hearing) {
-    const auto said = hearing.must_say("^Only one direction of " + kNumber + " pairs? of hosts was captured, such as (.+?) to (.+?) \\(" +
-                                       kNumber + " packets?\\)");
+    const auto said =
+        hearing.must_say("^Only one direction of " + kNumber +
+                         " pairs? of hosts (?:was captured|is in this capture), such as (.+?) to (.+?) \\(" + kNumber + " packets?\\)");
     if (!said) return;
     std::map<std::pair<std::string, std::string>, std::uint64_t> sent;
     for (const Wire& wire : hearing.wires()) ++sent[{wire.from, wire.to}];
@@ -113,6 +114,7 @@ void capture_duplicates(Hearing& hearing) {
     hearing.equal("packets", count_of((*said)[2]).value_or(0), hearing.recording().records.size());
     if (const auto by = hearing.take("\\(" + kNumber + " by another tap, " + kNumber + " by the same\\)"))
         hearing.equal("copies of both kinds", count_of((*by)[1]).value_or(0) + count_of((*by)[2]).value_or(0), copies);
+    if (hearing.take("with the same timestamps")) return hearing.expect(apart.empty() || apart.back() == 0, "copies have other times");
     const auto distance = hearing.take(kQuantity + " to " + kQuantity + " apart");
     if (!distance || apart.empty()) return;
     hearing.equal("apart at most", (*distance)[2], static_cast<double>(apart.back()));

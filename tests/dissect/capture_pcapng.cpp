@@ -118,6 +118,24 @@ TEST_CASE("The resolution of times is a power of ten or of two") {
     CHECK(time_with(0xff, std::numeric_limits<std::uint64_t>::max()) == 0);
 }
 
+TEST_CASE("Of two resolutions or offsets that differ none is taken, two that agree are one") {
+    for (const std::uint16_t code : {kResolution, kOffset})
+        for (const bool differ : {false, true}) {
+            Maker out;
+            section(out);
+            Maker options;
+            const auto value = [&](std::uint64_t number) {
+                return code == kOffset ? Maker().u64(number).content() : Content{static_cast<std::byte>(number)};
+            };
+            options.option(code, value(6)).option(code, value(differ ? 9 : 6)).u32(0);
+            interface_block(out, {.options = options.content()});
+            packet_block(out, 0, 5, {}, 0);
+            const Reading reading = read_bytes(out.content());
+            CHECK(reading.frames.size() == (differ ? 0 : 1));
+            CHECK((reading.problem.kind == InputProblemKind::none) != differ);
+        }
+}
+
 TEST_CASE("The offset of times is added, in seconds") {
     CHECK(time_with(6, 5, 1'700'000'000) == 1'700'000'000'000'005'000);
     CHECK(time_with(6, 5, -1) == -999'995'000);

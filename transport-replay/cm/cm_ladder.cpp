@@ -249,7 +249,10 @@ CmOutcome outcome_of(const CmAttempt& attempt, Instant now) {
         case CmState::req_sent:
         case CmState::sidr_req_sent: return silent > cm_time(attempt.remote_response_timeout) ? CmOutcome::no_answer : CmOutcome::open;
         case CmState::mra_req_sent: return silent > cm_time(attempt.mra_service_timeout) ? CmOutcome::no_answer : CmOutcome::open;
-        case CmState::rep_sent: return silent > cm_time(attempt.local_response_timeout) ? CmOutcome::half_open : CmOutcome::open;
+        // A REP that is repeated was not confirmed in time: the wait is that for the first.
+        case CmState::rep_sent:
+            return now - attempt.answered.value_or(attempt.last_time) > cm_time(attempt.local_response_timeout) ? CmOutcome::half_open
+                                                                                                                : CmOutcome::open;
         case CmState::mra_rep_sent: return silent > cm_time(attempt.mra_service_timeout) ? CmOutcome::half_open : CmOutcome::open;
         case CmState::established:
         case CmState::lap_sent: return CmOutcome::established;

@@ -141,12 +141,18 @@ void capture_duplicates(const Timeline& timeline, const Emit& emit) {
     const std::uint64_t same = quality.same_tap_systematic ? quality.copies_of_same_tap : 0;
     const std::uint64_t copies = quality.copies_of_other_taps + same;
     if (copies == 0) return;
+    const bool same_time = quality.most_copy_distance == dissect::Duration{};
     emit({.party = Party::capture,
           .count = copies,
-          .old_summary = fmt::format("{} of {} were recorded more than once ({} by another tap, {} by the same), {} to {} apart.",
-                                 grouped(copies), counted(quality.packets, "packet"), grouped(quality.copies_of_other_taps), grouped(same),
-                                 duration_text(quality.least_copy_distance), duration_text(quality.most_copy_distance)),
-          .old_advice = "Mirror one direction of each port only; copies are excluded here, but other tools count them twice."});
+          .old_summary = fmt::format("{} of {} were recorded more than once ({} by another tap, {} by the same), {}.", grouped(copies),
+                                 counted(quality.packets, "packet"), grouped(quality.copies_of_other_taps), grouped(same),
+                                 same_time ? "with the same timestamps"
+                                           : fmt::format("{} to {} apart", duration_text(quality.least_copy_distance),
+                                                         duration_text(quality.most_copy_distance))),
+          .old_advice = same_time ? "Check whether files that overlap were joined, and take each record once (`editcap -d`); copies are "
+                                "excluded here, but other "
+                                "tools count them twice."
+                              : "Mirror one direction of each port only; copies are excluded here, but other tools count them twice."});
 }
 
 // By a snap length, or before the capture: how long the latter were on the wire is not known.
@@ -177,6 +183,24 @@ void capture_truncated(const Timeline& timeline, const Emit& emit) {
           .severity = quality.unreadable != 0 ? Severity::warning : Severity::note});
 }
 
+struct OneWayPairs {
+    FindingDraft draft;
+    const OneWay* first = nullptr;
+};
+
+// Who sends to whom and goes on: less than all of it is retransmitted, so that it was answered, whatever the capture has.
+std::vector<std::pair<Address, Address>> went_on(const Timeline& timeline) {
+    std::vector<std::pair<Address, Address>> found;
+    for (const Connection& connection : timeline.connections)
+        for (const End end : {End::a, End::b}) {
+            const Way& way = connection.way(end);
+            if (connection.reliable() && way.packets > 2 * way.incidents->retransmitted)
+                found.emplace_back(connection.end(end).address, connection.end(other(end)).address);
+        }
+    std::ranges::sort(found);
+    return found;
+}
+
 void one_way_capture(const Timeline& timeline, const Emit& emit) {
     // Who sent again and again had no answer: there silence is what happened, not what the capture lacks.
     std::vector<std::pair<Address, Address>> silent;
@@ -186,23 +210,40 @@ void one_way_capture(const Timeline& timeline, const Emit& emit) {
             silent.emplace_back(connection->end(record.requester).address, connection->end(other(record.requester)).address);
     }
     std::ranges::sort(silent);
+    const auto answered = went_on(timeline);
     std::optional<Heard> heard;
-    FindingDraft draft{.party = Party::capture, .count = 0};
-    const OneWay* first = nullptr;
+    OneWayPairs missing{.draft = {.party = Party::capture, .count = 0}}, unsure{.draft = {.party = Party::undecided, .count = 0}};
     for (const OneWay& way : timeline.quality.one_way) {
-        if (!way.reliable || std::ranges::binary_search(silent, std::pair{way.source, way.destination})) continue;
+        const std::pair hosts{way.source, way.destination};
+        if (!way.reliable || std::ranges::binary_search(silent, hosts)) continue;
         if (!heard) heard.emplace(timeline);
         if (heard->any(way.destination, way.source)) continue;
-        if (draft.count++ == 0) first = &way;
-        add_evidence(draft, heard->first(way.source, way.destination));
+        OneWayPairs& pairs = std::ranges::binary_search(answered, hosts) ? missing : unsure;
+        if (pairs.draft.count++ == 0) pairs.first = &way;
+        add_evidence(pairs.draft, heard->first(way.source, way.destination));
     }
-    if (first == nullptr) return;
-    draft.old_summary = fmt::format(
-        "Only one direction of {} was captured, such as {} to {} ({}): losses, latencies and answers of the other "
-        "side cannot be judged.",
-        counted(draft.count, "pair of hosts"), text(first->source), text(first->destination), counted(first->packets, "packet"));
-    draft.old_advice = "Mirror both directions of the port (rx and tx), or capture on both hosts and merge the files.";
-    emit(std::move(draft));
+    for (OneWayPairs* pairs : {&missing, &unsure}) {
+        if (pairs->first == nullptr) continue;
+        const std::string from = text(pairs->first->source), to = text(pairs->first->destination);
+        pairs->draft.old_summary =
+            pairs == &missing ? fmt::format(
+                                    "Only one direction of {} was captured, such as {} to {} ({}): losses, latencies and answers of the "
+                                    "other side cannot be judged.",
+                                    counted(pairs->draft.count, "pair of hosts"), from, to, counted(pairs->first->packets, "packet"))
+                              : fmt::format(
+                                    "Only one direction of {} is in this capture, such as {} to {} ({}), and all that was sent was "
+                                    "retransmitted: {} was not captured, or "
+                                    "sends nothing.",
+                                    counted(pairs->draft.count, "pair of hosts"), from, to, counted(pairs->first->packets, "packet"), to);
+        pairs->draft.old_advice =
+            pairs == &missing
+                ? "Mirror both directions of the port (rx and tx), or capture on both hosts and merge the files."
+                : fmt::format(
+                      "Check that the tap sees both directions of the port (rx and tx), then on {} that the queue pair exists and that "
+                      "P_Key and GID are those it expects (`rdma resource show qp`, counters in `rdma statistic`).",
+                      to);
+        emit(std::move(pairs->draft));
+    }
 }
 
 void pairing_uncertain(const Timeline& timeline, const Emit& emit) {

@@ -95,6 +95,9 @@ std::uint32_t repeats_of(const CmAttempt& attempt) {
 std::uint32_t answered_repeats_of(const CmAttempt& attempt) {
     return repeats_of(attempt) - (attempt.outcome == CmOutcome::disconnect_unanswered ? attempt.repeats_of(CmMessage::dreq) : 0U);
 }
+std::uint32_t set_up_repeats_of(const CmAttempt& attempt) {
+    return repeats_of(attempt) - attempt.repeats_of(CmMessage::dreq) - attempt.repeats_of(CmMessage::drep);
+}
 
 // Attempts of the same kind between the same hosts are one finding: programs try again and again.
 using AttemptKey = std::tuple<Address, Address, std::uint64_t, std::uint32_t>;
@@ -103,6 +106,7 @@ struct AttemptGroup {
     std::uint64_t count = 0;
     std::uint64_t repeats = 0;
     std::uint64_t answered_repeats = 0;
+    std::uint64_t release_repeats = 0;  // of them: of DREQ and DREP, which say nothing of the set-up
     std::optional<dissect::Duration> slowest;
     std::vector<dissect::FrameIndex> packets;
     [[nodiscard]] std::string active() const { return text(first->active.address); }
@@ -121,7 +125,9 @@ std::map<AttemptKey, AttemptGroup> groups(const Timeline& timeline, Keep keep, D
         if (group.count++ == 0) group.first = &attempt;
         group.repeats += repeats_of(attempt);
         group.answered_repeats += answered_repeats_of(attempt);
-        if (const auto took = attempt.setup_time(); took && (!group.slowest || *took > *group.slowest)) group.slowest = took;
+        group.release_repeats += answered_repeats_of(attempt) - set_up_repeats_of(attempt);
+        const bool done = was_set_up(attempt.outcome) || attempt.outcome == CmOutcome::resolved;
+        if (const auto took = attempt.setup_time(); took && done && (!group.slowest || *took > *group.slowest)) group.slowest = took;
         for (const CmRung& rung : attempt.ladder)
             if (group.packets.size() < kMaxEvidence) group.packets.push_back(rung.frame);
     }
@@ -213,17 +219,20 @@ void cm_retries(const Timeline& timeline, const Emit& emit) {
         return answered_repeats_of(attempt) != 0 && attempt.outcome != CmOutcome::no_answer && attempt.outcome != CmOutcome::half_open;
     };
     for (const auto& [key, group] : groups(timeline, mine, [](const CmAttempt&) { return 0U; })) {
-        const bool slow = group.slowest && *group.slowest >= kSlowSetup;
+        const bool release_alone = group.release_repeats == group.answered_repeats;
+        const bool slow = !release_alone && group.slowest && *group.slowest >= kSlowSetup;
+        const std::string took = release_alone   ? ", all of them of the disconnect (DREQ, DREP)"
+                                 : group.slowest ? fmt::format("; setup took up to {}", duration_text(*group.slowest))
+                                                 : "";
+        const std::string cause = release_alone ? "an application that is slow to disconnect"
+                                                : fmt::format("an application on {} that is slow to accept", group.passive());
         emit({.party = Party::undecided,
               .old_packets = group.packets,
               .count = group.answered_repeats,
               .old_summary = fmt::format("{} and {} retransmitted {} in {}{}.", group.active(), group.passive(),
-                                     counted(group.answered_repeats, "CM message"), counted(group.count, "attempt"),
-                                     group.slowest ? fmt::format("; setup took up to {}", duration_text(*group.slowest)) : ""),
-              .old_advice =
-                  fmt::format("Look for lost UD packets of queue pair 1 between the two and for an application on {} that is slow to accept; "
-                              "each retry costs the CM response timeout.",
-                              group.passive()),
+                                     counted(group.answered_repeats, "CM message"), counted(group.count, "attempt"), took),
+              .old_advice = fmt::format(
+                  "Look for lost UD packets of queue pair 1 between the two and for {}; each retry costs the CM response timeout.", cause),
               .severity = slow ? Severity::warning : Severity::note});
     }
 }

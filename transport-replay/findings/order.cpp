@@ -233,25 +233,28 @@ bool is_by_network(const Way& way) {
     return doubled.identified != 0 && doubled.identified * kMostPart <= way.requests && doubled.alone * kAlonePart >= doubled.identified;
 }
 
-// Request packets, copies left out.
-std::uint64_t without_copies(const Way& way) { return way.requests - std::min(way.requests, way.incidents->duplicated); }
+// Of copies among all that arrived: how many packets they are copies of is not known, as each may have come more than twice.
+std::string_view repeat_text(std::uint64_t copies) { return copies == 1 ? "repeats an earlier one" : "repeat earlier ones"; }
 
 FindingDraft undecided_copies(const Connection& connection, End end) {
     const Way& way = connection.way(end);
     const std::string sender = host(connection.end(end));
     const bool sent_once = way.incidents->doubled.identified == way.incidents->duplicated;
-    const std::uint64_t once = without_copies(way);
+    const std::uint64_t copies = way.incidents->duplicated;
+    const std::string_view them = copies == 1 ? "it" : "them";
     return {.party = Party::undecided,
             .connection = connection.uid,
             .old_packets = way.incidents->frames(Oddity::duplicated),
-            .count = way.incidents->duplicated,
-            .old_summary = fmt::format("{} of {} from {} to {} ({}) arrived twice: whether {} is undecided.", grouped(way.incidents->duplicated),
-                                   counted(once, "request packet"), sender, who(connection.end(other(end))), share(way.incidents->duplicated, once),
-                                   sent_once ? "the network doubled them or a second tap recorded them"
-                                             : fmt::format("the network or the capture doubled them or {} retransmitted them", sender)),
-            .old_advice = fmt::format("Compare with duplicate_request of {} (`rdma statistic`): it counts what arrived there twice, not what was recorded "
-                                  "twice.",
-                                  host(connection.end(other(end)))),
+            .count = copies,
+            .old_summary = fmt::format(
+                "{} of {} from {} to {} ({}) {}: whether {} is undecided.", grouped(copies), counted(way.requests, "request packet"),
+                sender, who(connection.end(other(end))), share(copies, way.requests), repeat_text(copies),
+                sent_once ? fmt::format("the network doubled {0} or a second tap recorded {0}", them)
+                          : fmt::format("the network or the capture doubled {1} or {0} retransmitted {1}", sender, them)),
+            .old_advice = fmt::format(
+                "Compare with duplicate_request of {} (`rdma statistic`): it counts what arrived there twice, not what was recorded "
+                "twice.",
+                host(connection.end(other(end)))),
             .severity = Severity::note};
 }
 
@@ -266,16 +269,16 @@ void duplicated(const Timeline& timeline, const Emit& emit) {
                 emit(undecided_copies(connection, end));
                 continue;
             }
-            const std::uint64_t copies = way.incidents->doubled.identified, once = without_copies(way);
+            const std::uint64_t copies = way.incidents->doubled.identified;
             emit(
                 {.party = Party::fabric,
                  .connection = connection.uid,
                  .old_packets = way.incidents->frames(Oddity::duplicated),
                  .count = copies,
-                 .old_summary = fmt::format("{} of {} from {} to {} ({}) arrived twice with identical bytes: not {} but a device on the path "
-                                        "duplicated them.",
-                                        grouped(copies), counted(once, "request packet"), host(connection.end(end)),
-                                        who(connection.end(other(end))), share(copies, once), host(connection.end(end))),
+                 .old_summary = fmt::format(
+                     "{} of {} from {} to {} ({}) {} with identical bytes: not {} but a device on the path duplicated {}.", grouped(copies),
+                     counted(way.requests, "request packet"), host(connection.end(end)), who(connection.end(other(end))),
+                     share(copies, way.requests), repeat_text(copies), host(connection.end(end)), copies == 1 ? "it" : "them"),
                  .old_advice =
                      "List them (`qpscope packets -Y rdma.duplicated`) and look for a layer-2 loop, flooding of an unknown MAC or a mirror "
                      "session that copies only some of the packets; receivers drop duplicates, so only bandwidth is lost."});

@@ -182,10 +182,11 @@ struct Incidents {
     std::uint64_t congestion_experienced = 0;
     std::uint64_t cnps = 0;  // that it sent, to slow the other end down
 
-    std::uint64_t retransmitted = 0;        // requests: PSN had been on the wire before
-    std::uint64_t duplicated = 0;           // of those: the network or the capture doubled a packet, the requester most likely did not
+    // Requests whose PSN had been on the wire before, without those below.
+    std::uint64_t retransmitted = 0;
+    std::uint64_t duplicated = 0;           // the network or the capture doubled a packet, the requester most likely did not
     Doubled doubled;                        // of those: the requester did not
-    std::uint64_t already_answered = 0;     // of those: the answer had been on the wire before
+    std::uint64_t already_answered = 0;     // of the retransmitted: the answer had been on the wire before
     std::uint64_t partial_reads = 0;        // READs that ask for the rest of an earlier one; not retransmitted: their PSN is new
     std::uint64_t retransmitted_bytes = 0;  // on the wire
 

@@ -12,8 +12,9 @@ struct Totals {
     std::array<std::uint64_t, kMessageKindNames.size()> messages{};  // distinct ones, management datagrams left out
     std::uint64_t message_bytes = 0;                                 // payload
     std::uint64_t management = 0;                                    // datagrams of queue pairs 0 and 1
-    std::uint64_t retransmitted_packets = 0;  // request packets whose PSN had been on the wire before; those below included
-    std::uint64_t duplicated_packets = 0;     // of them: doubled by the network
+    // Request packets whose PSN had been on the wire before, without those below.
+    std::uint64_t retransmitted_packets = 0;
+    std::uint64_t duplicated_packets = 0;  // copies of them that came too soon to be retransmissions
     std::uint64_t sequence_naks = 0;
     std::uint64_t rnr_naks = 0;
     std::uint64_t fatal_naks = 0;

@@ -349,13 +349,11 @@ void Tracker::take_request(WayOf where, const Observation& observation, Repeated
     if (repeated == Repeated::soon && is_doubled(entry, direction, observation)) {
         record.arrival = Arrival::repeated;
         record.retransmission = record.duplicated = true;
-        ++way.incidents.made().retransmitted;
         ++way.incidents.made().duplicated;
         if (observation.ip_id != 0 && direction.order.counts()) way.incidents.made().doubled.add(way.requests);
         way.incidents.made().note(Oddity::duplicated, observation.frame);
         direction.requests.doubled(observation.psn);
         direction.last_was_doubled = observation.ip_id == 0;
-        way.incidents.made().retransmitted_bytes += observation.wire_length;
         return;
     }
     const Psn next = direction.requests.next();

@@ -146,7 +146,7 @@ TEST_CASE("READs whose responses were lost are asked for again, each episode onc
 
 TEST_CASE("packets that the network doubles are no timeouts") {
     const Followed f = follow("dup_write");
-    CHECK(f.timeline.totals.retransmitted_packets == 48);
+    CHECK(f.timeline.totals.retransmitted_packets == 2);  // a copy was not retransmitted
     CHECK(f.timeline.totals.duplicated_packets == 46);
     CHECK(episodes(f.timeline, RecoveryKind::sequence_nak) == 0);
     CHECK(f.messages(MessageKind::write) == 30);

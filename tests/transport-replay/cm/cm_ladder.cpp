@@ -204,6 +204,25 @@ TEST_CASE("silence is judged by the timeouts of the REQ") {
     CHECK(half.only().outcome == CmOutcome::half_open);
 }
 
+TEST_CASE("a REP that is repeated for longer than its sender waits was not confirmed, however late the last one is") {
+    for (const bool confirmed : {false, true}) {
+        Conversation c;
+        c.req();
+        for (int i = 0; i < 6; ++i) {
+            c.rep();
+            c.clock += 67 * kMillisecond;
+        }
+        if (confirmed) c.rtu();
+        CHECK(c.only().outcome == (confirmed ? CmOutcome::established : CmOutcome::half_open));
+    }
+    Conversation early;
+    early.req();
+    early.rep();
+    early.clock += 30 * kMillisecond;
+    early.rep();
+    CHECK(early.only().outcome == CmOutcome::open);
+}
+
 TEST_CASE("an MRA asks for more time") {
     Conversation c;
     c.req();

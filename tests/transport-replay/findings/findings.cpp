@@ -177,13 +177,14 @@ TEST_CASE("only a sender that counts its packets proves that somebody else doubl
         CHECK(finding.severity == Severity::warning);
         CHECK(finding.party == Party::fabric);
         CHECK(finding.count == 8);
-        CHECK(says(finding.summary, "8 of 190 request packets"));
+        CHECK(says(finding.summary,
+                   "8 of 200 request packets from 10.0.0.1 to 10.0.0.2 QP 257 (4 %) repeat earlier ones with identical bytes"));
     }
     SECTION("without identification") {
         const Finding& finding = one(timeline, "duplicated-by-network");
         CHECK(finding.severity == Severity::note);
         CHECK(finding.party == Party::undecided);
-        CHECK(says(finding.summary, "10 of 190 request packets from 10.0.0.1"));
+        CHECK(says(finding.summary, "10 of 200 request packets from 10.0.0.1"));
         CHECK(says(finding.summary, "or 10.0.0.1 retransmitted them is undecided"));
     }
     SECTION("one after the other") {
@@ -196,6 +197,18 @@ TEST_CASE("only a sender that counts its packets proves that somebody else doubl
         way.incidents.made().duplicated = 90;
         way.incidents.made().doubled = {.identified = 90, .alone = 90};
         CHECK(one(timeline, "duplicated-by-network").severity == Severity::note);
+    }
+    SECTION("more copies than packets") {
+        way.requests = 3;
+        way.incidents.made().duplicated = 2;
+        CHECK(says(one(timeline, "duplicated-by-network").summary,
+                   "2 of 3 request packets from 10.0.0.1 to 10.0.0.2 QP 257 (66.7 %) repeat earlier ones: whether"));
+    }
+    SECTION("one") {
+        way.incidents.made().duplicated = 1;
+        way.incidents.made().doubled = {.identified = 1, .alone = 1};
+        CHECK(says(one(timeline, "duplicated-by-network").summary,
+                   "(0.5 %) repeats an earlier one with identical bytes: not 10.0.0.1 but a device on the path duplicated it."));
     }
     SECTION("as the tracker counts them") {
         Doubled doubled;
@@ -244,8 +257,13 @@ TEST_CASE("what a mirror doubles everywhere says nothing of the network") {
     CHECK(one(timeline, "duplicated-by-network").count == 5);
     timeline.quality.same_tap_systematic = true;
     timeline.quality.copies_of_same_tap = 200;
+    timeline.quality.most_copy_distance = Duration{kMicrosecond};
     CHECK(one(timeline, "capture-duplicates").count == 200);
     CHECK(timeline.findings.size() == 1);
+    CHECK(says(timeline.findings[0].summary, "0 s to 1 us apart"));
+    timeline.quality.most_copy_distance = {};  // files that overlap
+    CHECK(says(one(timeline, "capture-duplicates").summary, "with the same timestamps."));
+    CHECK(says(timeline.findings[0].advice, "files that overlap"));
 }
 
 TEST_CASE("reordering is a fault where the receiver complains, else a note") {

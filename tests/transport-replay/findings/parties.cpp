@@ -150,6 +150,35 @@ TEST_CASE("repeated DREQs say nothing of the set-up") {
     CHECK_FALSE(says(timeline, "cm-retries"));
     attempt.repeats[std::to_underlying(CmMessage::req)] = 1;
     CHECK(one(timeline, "cm-retries").count == 1);
+    CHECK(says(one(timeline, "cm-retries").advice, "slow to accept"));
+    // Answered in the end, they are retries, and still say nothing of the set-up.
+    attempt.outcome = CmOutcome::disconnected;
+    attempt.repeats[std::to_underlying(CmMessage::req)] = 0;
+    const Finding& finding = one(timeline, "cm-retries");
+    CHECK(says(finding.summary, "retransmitted 3 CM messages in 1 attempt, all of them of the disconnect (DREQ, DREP)."));
+    CHECK(says(finding.advice, "slow to disconnect"));
+}
+
+TEST_CASE("what took a set-up that never was complete is not told") {
+    Timeline timeline = healthy();
+    CmAttempt& attempt = timeline.cm.attempts[0];
+    attempt.repeats[std::to_underlying(CmMessage::rep)] = 5;
+    CHECK(says(one(timeline, "cm-retries").summary, "; setup took up to "));
+    attempt.outcome = CmOutcome::open;
+    CHECK(one(timeline, "cm-retries").summary.find("setup took") == std::string::npos);
+}
+
+TEST_CASE("that one direction was captured is told where the sender went on, else the other end may have said nothing") {
+    Timeline timeline = healthy();
+    Way& way = timeline.connections[0].ways[0];
+    timeline.connections[0].ways[1] = {};
+    timeline.cm.attempts[0].ladder.clear();
+    timeline.quality.one_way = {{host(1), host(2), way.packets, true}};
+    CHECK(says(one(timeline, "one-way-capture").summary, "Only one direction of 1 pair of hosts was captured"));
+    way.incidents.made().retransmitted = way.packets - 1;
+    const Finding& finding = one(timeline, "one-way-capture");
+    CHECK(finding.party == Party::undecided);
+    CHECK(says(finding.summary, "and all that was sent was retransmitted: 10.0.0.2 was not captured, or sends nothing."));
 }
 
 TEST_CASE("messages that were unanswered for a second when their sender disconnected are a finding") {

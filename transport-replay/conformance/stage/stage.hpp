@@ -73,6 +73,7 @@ public:
     ~Stage();
 
     void begin(const script::Script& script, live::Endpoint& endpoint, dissect::Instant now);
+    void begin(const script::Script&& script, live::Endpoint& endpoint, dissect::Instant now) = delete;  // gone before its run
     // After Endpoint::arrive(), before depart().
     void poll(live::Endpoint& endpoint, dissect::Instant now);
     [[nodiscard]] std::optional<dissect::Instant> poll_at() const;
