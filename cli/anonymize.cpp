@@ -39,13 +39,6 @@ Pseudonyms::Key drawn_key() {
     return key;
 }
 
-std::string contradiction_of_anonymizing(const Options& options) {
-    if (options.capture.empty()) return "missing output: name a capture file with -o";
-    if (!options.anonymize.map.empty() && same_output(options.anonymize.map, options.capture))
-        return fmt::format("-o and --map both name {}: name another file with one of them", options.anonymize.map);
-    return {};
-}
-
 constexpr std::size_t kMostOfKeyFile = 4096;  // bytes: of 64 digits and what editors add
 
 // By --key, --key-file or QPSCOPE_ANONYMIZE_KEY, in this order; nothing: it is to be drawn.
@@ -102,8 +95,8 @@ private:
 }  // namespace
 
 ExitCode run_anonymize(const Options& asked) {
-    if (const std::string why = contradiction_of_anonymizing(asked); !why.empty()) {
-        say("qpscope: {}\n", why);
+    if (asked.capture.empty()) {
+        say("qpscope: missing output: name a capture file with -o\n");
         return ExitCode::usage;
     }
     const auto chosen = chosen_key(asked.anonymize);

@@ -189,8 +189,6 @@ std::expected<PdfPrinter, PdfProblem> PdfPrinter::begin(const Options& options) 
     if (!browser) return std::unexpected(PdfProblem{ExitCode::usage, "--pdf needs Chromium, which is not on PATH: print the page of -o from any browser"});
     if (dissect::is_one_of(path, options.files))
         return std::unexpected(PdfProblem{ExitCode::usage, fmt::format("{} is also an input and would be overwritten: name another file with --pdf", path)});
-    if (!options.output.empty() && dissect::same_output(path, options.output))
-        return std::unexpected(PdfProblem{ExitCode::usage, fmt::format("-o and --pdf both name {}: name another file with one of them", path)});
     auto file = dissect::PendingFile::open(path);
     if (!file) return std::unexpected(PdfProblem{ExitCode::output_failed, fmt::format("cannot write {}: {}", path, file.error().message())});
     auto page = make_pipe();

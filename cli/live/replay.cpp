@@ -304,12 +304,13 @@ ExitCode run_replay(const Options& options) {
     replay.finish();
     if (const auto problem = replay.replayer().device().problem())
         code = worse(code, fail_replay(problem->device, problem->sentence, ExitCode::output_failed));
-    if (saved && !replay.broken())
+    const bool any = code == ExitCode::done || replay.replayer().counts().frames != 0;  // else nothing takes the place of what is there
+    if (saved && any && !replay.broken())
         if (const auto committed = saved->commit(); !committed)
             code = worse(code, fail_replay(committed.error().file, committed.error().sentence, ExitCode::output_failed));
-    if (!options.quiet || options.format == OutputFormat::json)
+    if (any && (!options.quiet || options.format == OutputFormat::json))
         output.write(options.format == OutputFormat::json ? document(replay) : summary(options, replay));
-    return worse(code, finish(output));
+    return worse(code, finish(output, any));
 }
 
 }  // namespace qps::cli

@@ -6,7 +6,9 @@
 #include <cli/options/fitted_help.hpp>
 #include <cli/options/hints.hpp>
 #include <cli/options/input_options.hpp>
+#include <cli/options/refuse.hpp>
 #include <cli/wrapped.hpp>
+#include <dissect/capture/saved_capture.hpp>
 #include <dissect/parse_value.hpp>
 #include <packaging/version/version.hpp>
 #include <transport-replay/model/large_blocks.hpp>
@@ -16,6 +18,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <new>
 #include <span>
 #include <utility>
@@ -77,6 +80,43 @@ constexpr std::array kOptionGroups{
 };
 
 bool is_listed(std::string_view list, std::string_view name) { return list.find(fmt::format(" {} ", name)) != std::string_view::npos; }
+
+// As people type it: -o, --map.
+std::string typed_name(const CLI::Option& option) {
+    return option.get_snames().empty() ? "--" + option.get_lnames().front() : "-" + option.get_snames().front();
+}
+
+// Devices and pipes have nothing to lose.
+bool may_be_lost(const std::string& path) {
+    std::error_code error;
+    return path != "-" && (!std::filesystem::exists(path, error) || std::filesystem::is_regular_file(path, error));
+}
+
+// No output takes the place of another one, nor of a file that an option names to be read: a key, a profile, a script. Captures of
+// commands that only read are looked at where outputs are opened, for standard input is one of them.
+void refuse_lost_files(const CLI::App& app, bool on_a_wire) {
+    constexpr std::string_view kWritten = " --output --write --map --sqlite --pdf ";
+    std::vector<std::string> read;
+    std::vector<std::pair<std::string, std::string>> written;  // path, option
+    for (const CLI::Option* option : app.get_options()) {
+        const std::string name = option->get_lnames().empty() ? "" : "--" + option->get_lnames().front();
+        const bool is_capture = option->get_positional() || name == "--read";
+        if (is_listed(kWritten, name) && option->get_type_name() == "FILE")
+            for (const std::string& path : option->results()) written.emplace_back(path, typed_name(*option));
+        else if (is_capture ? on_a_wire : option->get_type_name() == "FILE" || option->get_type_name() == "CAPTURE")
+            for (const std::string& path : option->results()) read.push_back(path);
+    }
+    std::ranges::sort(written, std::greater(), [](const auto& each) { return std::string_view(each.second); });  // -o before --map
+    for (const auto& [path, name] : written) {
+        if (dissect::is_one_of(path, read))
+            refuse(fmt::format("{} is also an input and would be overwritten: name another file with {}", path, name));
+        for (const auto& [other_path, other_name] : written) {
+            if (&other_name == &name) break;
+            if (may_be_lost(path) && dissect::same_output(other_path, path))
+                refuse(fmt::format("{} and {} both name {}: name another file with one of them", other_name, name, path));
+        }
+    }
+}
 
 void group_options(CLI::App& app) {
     app.set_help_flag("-h,--help", "Print this help and exit");  // again, to come last
@@ -268,6 +308,7 @@ int run(const Program& program, int argc, char** argv) {
     std::ranges::reverse(words);  // CLI11 takes them from the back
     try {
         app.parse(words);
+        if (chosen != nullptr) refuse_lost_files(*app.get_subcommands().front(), program.wire != nullptr);
         if (chosen != nullptr && program.check != nullptr) program.check(*app.get_subcommands().front(), *chosen, options);
     } catch (const CLI::ParseError& error) {
         if (error.get_exit_code() == 0) return app.exit(error);

@@ -47,7 +47,7 @@ std::string followed(const std::string& path) {
         if (error) return path;
         end = end.parent_path() / next;
     }
-    end = fs::weakly_canonical(end, error);
+    end = fs::weakly_canonical(fs::absolute(end, error), error);  // a relative name of nothing would stay relative
     return error ? path : end.string();
 }
 

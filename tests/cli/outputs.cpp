@@ -71,7 +71,9 @@ const std::vector<Words>& writers() {
                                         {"merge", "-o"},
                                         {"extract", "-C", "1", "-o"},
                                         {"annotate", "-o"},
-                                        {"anonymize", "-o"}};
+                                        {"anonymize", "-o"},
+                                        {"replay", "-w"},
+                                        {"replay", "-w", "/dev/null", "-o"}};
     return all;
 }
 
@@ -233,6 +235,45 @@ TEST_CASE("devices, pipes and what is open already are written directly") {
     CHECK_FALSE(fs::exists("/dev/null.part"));
 }
 
+TEST_CASE("a file that an option names to be read is never an output") {
+    const TemporaryFolder folder;
+    const std::string kept = folder.write("kept", octets("10.77.0.11 a-host\n")), link = folder.file("link"), capture = sample("err_rnr");
+    fs::create_symlink(kept, link);
+    for (const Words& words : {Words{"annotate", "--hosts", kept, "-o"},
+                               {"anonymize", "--key-file", kept, "-o"},
+                               {"anonymize", "-o", folder.file("clean.pcapng"), "--key-file", kept, "--map"},
+                               {"check", "--profile", kept, "-o"},
+                               {"check", "--compare", kept, "-o"},
+                               {"analyze", "--nccl-log", kept, "-o"}})
+        for (const std::string& name : {kept, link}) {
+            const Ending refused = qpscope(words + Words{name, capture});
+            INFO(words.front() + ' ' + words.back() + ": " + refused.err);
+            CHECK(refused.code == kUsage);
+            CHECK_THAT(refused.err, Contains(fmt::format("{} is also an input and would be overwritten", name)) &&
+                                        Contains(fmt::format("name another file with {}\n", words.back())));
+            CHECK(content_of(kept) == "10.77.0.11 a-host\n");
+        }
+    CHECK(files_in(folder.path()) == 2);
+}
+
+TEST_CASE("a command on a wire leaves its captures, and two outputs do not share a file") {
+    const TemporaryFolder folder;
+    const std::string capture = folder.write("in.pcap", read_file(sample("err_rnr"))), before = content_of(capture), both = folder.file("both.txt");
+    for (const Words& words : {Words{"send", "--from", capture, "-w", capture},
+                               {"replay", "-w", capture, capture},
+                               {"replay", "--as", "requester", "-w", capture, capture},
+                               {"conform", "--script-of", capture, "-o", capture}}) {
+        INFO(words.front());
+        CHECK(qpscope(words).code == kUsage);
+        CHECK(content_of(capture) == before);
+    }
+    const Ending refused = qpscope({"replay", "-w", both, "-o", both, capture});
+    CHECK(refused.code == kUsage);
+    CHECK_THAT(refused.err, Contains(fmt::format("-w and -o both name {}: name another file with one of them", both)));
+    CHECK(qpscope({"packets", "-q", "-o", "/dev/null", capture}).code == kDone);
+    CHECK(files_in(folder.path()) == 1);
+}
+
 TEST_CASE("the map of pseudonyms is its owner's alone, and never the capture") {
     const TemporaryFolder folder;
     const std::string capture = folder.file("clean.pcapng"), map = folder.write("map.json", octets(kOld)), fresh = folder.file("fresh.json");
@@ -247,11 +288,12 @@ TEST_CASE("the map of pseudonyms is its owner's alone, and never the capture") {
     for (const std::string& same : {capture, link, folder.path() + "/./clean.pcapng"}) {
         const Ending refused = qpscope({"anonymize", "--map", same, "-o", capture, sample("err_rnr")});
         CHECK(refused.code == kUsage);
-        CHECK(refused.err == fmt::format("qpscope: -o and --map both name {}: name another file with one of them\n", same));
+        CHECK_THAT(refused.err, Contains(fmt::format("qpscope: -o and --map both name {}: name another file with one of them\n", same)));
         CHECK(content_of(capture) == before);
     }
     const std::string none = folder.file("none.pcapng");
     CHECK(qpscope({"anonymize", "--map", none, "-o", none, sample("err_rnr")}).code == kUsage);
+    CHECK(qpscope({"anonymize", "--map", "none.pcapng", "-o", "./none.pcapng", sample("err_rnr")}, {.folder = folder.path()}).code == kUsage);
     CHECK_FALSE(fs::exists(none));
     // Without a capture there is no new map: the old one tells of the old capture.
     const std::string kept = content_of(map);

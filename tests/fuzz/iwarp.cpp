@@ -18,6 +18,8 @@ namespace {
 using namespace qps;
 using Block = std::vector<std::byte>;
 
+constexpr std::uint8_t kSyn = 2;
+
 void put(Block& to, std::uint64_t value, std::size_t bytes) {
     for (std::size_t i = bytes; i-- > 0;) to.push_back(static_cast<std::byte>(value >> 8 * i));
 }
@@ -47,11 +49,12 @@ Block payload(fuzz::Bytewise& input) {
     return made;
 }
 
-Block frame(bool from_a, std::uint32_t seq, std::uint32_t ack, std::uint8_t flags, const Block& data) {
+// `options`: of TCP, in words of 4 bytes.
+Block frame(bool from_a, std::uint32_t seq, std::uint32_t ack, std::uint8_t flags, const Block& options, const Block& data) {
     constexpr std::uint16_t kIp = 20, kTcp = 20;
     Block made;
     put(made, 0x4500, 2);
-    put(made, kIp + kTcp + data.size(), 2);
+    put(made, kIp + kTcp + options.size() + data.size(), 2);
     put(made, 0, 4);
     put(made, 0x4006, 2);
     put(made, 0, 2);
@@ -61,10 +64,22 @@ Block frame(bool from_a, std::uint32_t seq, std::uint32_t ack, std::uint8_t flag
     put(made, from_a ? 4711 : 40000, 2);
     put(made, seq, 4);
     put(made, ack, 4);
-    put(made, kTcp / 4 << 4, 1);
+    put(made, (kTcp + options.size()) / 4 << 4, 1);
     put(made, flags, 1);
     put(made, 0, 6);
+    made.insert(made.end(), options.begin(), options.end());
     made.insert(made.end(), data.begin(), data.end());
+    return made;
+}
+
+// What a SYN announces: an MSS, or anything that has room in a header.
+Block options_of_syn(fuzz::Bytewise& input) {
+    constexpr std::size_t kWord = 4, kMostWords = 10;
+    Block made;
+    const std::size_t words = input.byte() % (kMostWords + 1);
+    if (words == 1) put(made, 0x0204, 2);
+    put(made, input.take(words * kWord - made.size()));
+    made.resize(words * kWord);
     return made;
 }
 
@@ -92,7 +107,8 @@ void follow(fuzz::Bytewise input) {
         if ((how & 2) != 0) seq += static_cast<std::uint32_t>(static_cast<std::int8_t>(input.byte()));  // lost, or sent again
         const Block data = payload(input);
         const std::uint8_t flags = (how & 0xc0) == 0xc0 ? input.byte() : 0x18;
-        const Block whole = frame(from_a, seq, next[from_a ? 1 : 0], flags, data);
+        const Block options = (flags & kSyn) != 0 ? options_of_syn(input) : Block{};
+        const Block whole = frame(from_a, seq, next[from_a ? 1 : 0], flags, options, data);
         seq += static_cast<std::uint32_t>(data.size());
         const Block kept(whole.begin(), whole.end() - ((how & 4) != 0 ? std::min<std::ptrdiff_t>(input.byte(), std::ssize(whole)) : 0));
         dissect::Frame one;
@@ -129,7 +145,7 @@ void decode_anywhere(fuzz::Bytewise input) {
     hint.iwarp.to_marker = static_cast<std::uint16_t>(input.byte() * 2);
     Block data;
     put(data, input.take(SIZE_MAX));
-    const Block whole = frame(true, 1, 1, 0x18, data);
+    const Block whole = frame(true, 1, 1, 0x18, {}, data);
     dissect::Frame one;
     one.bytes = whole;
     one.wire_length = static_cast<std::uint32_t>(whole.size());

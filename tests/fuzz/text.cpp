@@ -2,6 +2,7 @@
 // written and read again as the same.
 //
 // The input: a byte that chooses the reader, then the text.
+#include <dissect/parse_instant.hpp>
 #include <dissect/parse_value.hpp>
 #include <tests/fuzz/followed.hpp>
 #include <transport-replay/analysis/unordered_hosts.hpp>
@@ -9,6 +10,8 @@
 #include <transport-replay/checks/report/comparison.hpp>
 #include <transport-replay/checks/report/written.hpp>
 #include <transport-replay/collectives/nccl_log.hpp>
+#include <transport-replay/evidence/host_names.hpp>
+#include <transport-replay/evidence/iscsi_keys.hpp>
 #include <transport-replay/live/device/fault_text.hpp>
 #include <transport-replay/live/exchange/queue_pair_end.hpp>
 #include <transport-replay/live/pingpong/kernel_sockets.hpp>
@@ -16,6 +19,7 @@
 #include <transport-replay/live/replay/rewrite_rule.hpp>
 #include <transport-replay/logs/log_line.hpp>
 #include <transport-replay/logs/log_time.hpp>
+#include <transport-replay/model/renamed.hpp>
 #include <transport-replay/report/markup.hpp>
 #include <transport-replay/report/ticket.hpp>
 
@@ -133,7 +137,36 @@ void escaping(std::string_view text) {
     demand(markdown.find('\n') == std::string::npos && markdown.find('\x1b') == std::string::npos);
 }
 
-constexpr std::array kReaders{numbers, addresses, rewriting, faults, profile, earlier_report, log_line, nccl, ends, escaping, log_time, unordered_hosts};
+// Of filters and of --from and --to.
+void instant(std::string_view text) {
+    const auto read = dissect::parse_instant(text);
+    if (!read) return;
+    constexpr dissect::Instant kEarliest{-86'400'000'000'000}, kLatest{9'214'732'800'000'000'000};  // 1970 in the east, 2261 in the west
+    demand(*read >= kEarliest && *read < kLatest);
+    const auto wall = dissect::parse_instant(std::string(text.substr(0, 10)));  // the day alone
+    demand(wall && magnitude(*read - *wall) < dissect::Duration{3 * 86'400'000'000'000});
+}
+
+// Of --hosts.
+void host_names(std::string_view text) {
+    const auto hosts = transport::read_hosts(text);
+    demand(hosts.size() <= transport::kMostHosts && hosts.size() <= text.size());
+    for (const dissect::HostName& host : hosts)
+        demand(!host.name.empty() && host.name.size() <= 255 && host.name.find_first_of(" \t\r\n\x1b#") == std::string::npos);
+}
+
+// What is accepted by its old name has one of today, which was not renamed once more.
+void names(std::string_view text) {
+    const std::string_view current = transport::current_finding(text);
+    demand(transport::renamed_finding(current) == nullptr);
+    const std::size_t equals = text.find('=');
+    if (equals == std::string_view::npos) return;
+    static_cast<void>(transport::iscsi_key(text.substr(0, equals)));
+    if (transport::is_iscsi_answer(text.substr(equals + 1))) demand(transport::is_harmless_iscsi_value(text.substr(equals + 1)));
+}
+
+constexpr std::array kReaders{numbers, addresses, rewriting, faults,   profile,         earlier_report, log_line,  nccl,
+                              ends,    escaping,  log_time,  unordered_hosts, instant, host_names,     names};
 
 }  // namespace
 

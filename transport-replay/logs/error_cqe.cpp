@@ -7,6 +7,7 @@
 #include <cctype>
 #include <charconv>
 #include <ranges>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
