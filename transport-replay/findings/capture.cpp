@@ -309,9 +309,23 @@ void malformed_packets(const Timeline& timeline, const Emit& emit) {
     const std::string again = quality.faulty_again == 0 ? "" : fmt::format(", {} of them different: the others repeat these", grouped(different));
     emit({.party = Party::undecided,
           .count = different,
-          .summary = fmt::format("{} of {} {} malformed{}{} a header breaks a rule of its format, or IP took the packet apart (fragments).", grouped(quality.faulty),
+          .summary = fmt::format("{} of {} {} malformed{}{} a header breaks a rule of its format.", grouped(quality.faulty),
                                  counted(quality.rdma_packets, "RDMA packet"), quality.faulty == 1 ? "is" : "are", again, again.empty() ? ":" : ";"),
           .advice = "List them (`qpscope packets -Y rdma.frame.fault`) and check whether one sender or one device on the path produces them."});
+}
+
+void ip_fragments(const Timeline& timeline, const Emit& emit) {
+    const CaptureQuality& quality = timeline.quality;
+    if (quality.fragments == 0) return;
+    const bool one = quality.fragments == 1;
+    emit({.party = Party::undecided,
+          .count = quality.fragments,
+          .summary = fmt::format("{} of {} {} the first fragment of an IP datagram: what {} is in fragments that are not put together, so that payload and ICRC are "
+                                 "not judged.",
+                                 grouped(quality.fragments), counted(quality.rdma_packets, "RDMA packet"), one ? "is" : "are each",
+                                 one ? "it carries further" : "they carry further"),
+          .advice = "Find who takes them apart (`qpscope packets -Y 'rdma.frame.fault == fragment'`), the sender or a router: RoCEv2 sets DF, and adapters may drop "
+                    "fragments; use a path MTU of RDMA that fits into the MTU of every link, headers included."});
 }
 
 void analysis_bounded(const Timeline& timeline, const Emit& emit) {

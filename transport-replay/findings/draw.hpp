@@ -151,6 +151,7 @@ void clock_backwards(const Timeline& timeline, const Emit& emit);
 void clock_offset(const Timeline& timeline, const Emit& emit);
 void clock_coarse(const Timeline& timeline, const Emit& emit);
 void malformed_packets(const Timeline& timeline, const Emit& emit);
+void ip_fragments(const Timeline& timeline, const Emit& emit);
 void analysis_bounded(const Timeline& timeline, const Emit& emit);
 
 }  // namespace qps::transport::draw

@@ -179,6 +179,7 @@ constexpr std::array kFindings{
     FindingRow{"clock-offset", kNote, "IBA 9.7.5", "ACKs and responses were captured before their requests", draw::clock_offset},
     FindingRow{"clock-coarse", kNote, kObserved, "Timestamps are too coarse to measure latencies", draw::clock_coarse},
     FindingRow{"malformed-packets", kWarning, "IBA 9.2", "Packets have malformed headers", draw::malformed_packets},
+    FindingRow{"ip-fragments", kWarning, "IBA A17.3.1.2", "IP took packets apart", draw::ip_fragments},
     FindingRow{"analysis-bounded", kNote, kObserved, "The capture exceeds the limits of the analysis", draw::analysis_bounded},
 };
 

@@ -468,7 +468,8 @@ const std::array kProofs{
     Proof{"clock-offset", kNote, Party::capture, [](T t) { answered_early(t, kMillisecond); }, [](T t) { answered_early(t, 0); }},
     Proof{"clock-coarse", kNote, Party::capture, [](T t) { t.quality.clock_resolution = Duration{kMillisecond}; },
           [](T t) { t.quality.clock_resolution = Duration{kMicrosecond}; }},
-    Proof{"malformed-packets", kWarning, Party::undecided, [](T t) { t.quality.faulty = 1; }, [](T) {}},
+    Proof{"malformed-packets", kWarning, Party::undecided, [](T t) { t.quality.faulty = 1; }, [](T t) { t.quality.fragments = 1; }},
+    Proof{"ip-fragments", kWarning, Party::undecided, [](T t) { t.quality.fragments = 1; }, [](T t) { t.quality.faulty = 1; }},
     Proof{"analysis-bounded", kNote, Party::capture, [](T t) { t.left_out.messages = 1; },
           [](T t) {
               t.left_out.findings = {{"ack-timeout", kWarning, 1}};
