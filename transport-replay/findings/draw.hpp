@@ -45,6 +45,7 @@ void link_local_gid(const Timeline& timeline, const Emit& emit);
 void path_mtu_differs(const Timeline& timeline, const Emit& emit);
 void path_mtu_small(const Timeline& timeline, const Emit& emit);
 void pkey_mismatch(const Timeline& timeline, const Emit& emit);
+void starting_psn_differs(const Timeline& timeline, const Emit& emit);
 
 // classes.cpp: traffic classes and the spread over paths
 void dscp_differs(const Timeline& timeline, const Emit& emit);
@@ -109,6 +110,7 @@ void protocol_refused(const Timeline& timeline, const Emit& emit);
 void login_failed(const Timeline& timeline, const Emit& emit);
 void session_terminated(const Timeline& timeline, const Emit& emit);
 void protocol_error(const Timeline& timeline, const Emit& emit);
+void message_malformed(const Timeline& timeline, const Emit& emit);
 void keep_alive_late(const Timeline& timeline, const Emit& emit);
 void credits_exhausted(const Timeline& timeline, const Emit& emit);
 void single_credit(const Timeline& timeline, const Emit& emit);

@@ -65,6 +65,8 @@ constexpr std::array kFindings{
                draw::path_mtu_small},
     FindingRow{"pkey-mismatch", kError, "IBA 10.9.3", "The ends of a connection are not in the same partition", draw::pkey_mismatch},
 
+    FindingRow{"starting-psn-differs", kWarning, "IBA 12.7.31", "Requests began with another PSN than the connection manager announced",
+               draw::starting_psn_differs},
     FindingRow{"dscp-differs", kWarning, "RFC 2474", "The two directions of a connection use different traffic classes",
                draw::dscp_differs},
     FindingRow{"dscp-changes", kNote, "RFC 2474", "One direction of a connection uses several traffic classes", draw::dscp_changes},
@@ -137,6 +139,7 @@ constexpr std::array kFindings{
                draw::session_terminated},
     FindingRow{"protocol-error", kWarning, kObserved, "One end reported an error of an upper-layer protocol to the other",
                draw::protocol_error},
+    FindingRow{"message-malformed", kWarning, "RFC 8166 4", "A message of an upper-layer protocol breaks its format", draw::message_malformed},
     FindingRow{"operation-failed", kWarning, kObserved, "Operations of an upper-layer protocol failed", draw::operation_failed},
     FindingRow{"operation-unanswered", kWarning, kObserved, "Operations of an upper-layer protocol were never answered",
                draw::operation_unanswered},

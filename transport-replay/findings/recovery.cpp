@@ -3,6 +3,7 @@
 #include <transport-replay/findings/draw.hpp>
 #include <transport-replay/findings/evidence.hpp>
 #include <transport-replay/findings/loss_place.hpp>
+#include <transport-replay/model/starting_psn.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/words.hpp>
 #include <transport-replay/tracking/recovery_watch.hpp>
@@ -117,8 +118,15 @@ struct Silence {
     std::string advice;
 };
 
+// Where the first request that was captured lies ahead of what CM announced, and nobody knows whether there were others before.
+std::optional<StartingPsn> doubtful_start(const Timeline& timeline, const Case& found) {
+    const CmAttempt* const attempt = attempt_of(timeline, found.connection);
+    const auto start = attempt == nullptr ? std::nullopt : starting_psn(found.connection, *attempt, found.requester);
+    return start && start->differs() ? start : std::nullopt;
+}
+
 // Whether the other end ever answered, which tells where to look.
-Silence silence(const Case& found, bool answered, const Heard& heard) {
+Silence silence(const Timeline& timeline, const Case& found, bool answered, const Heard& heard) {
     const std::string from = host(found.from()), to = host(found.to());
     if (answered)
         return {Party::fabric, fmt::format("an answer from {} was captured, so it was lost between the tap and {}", to, from),
@@ -135,6 +143,13 @@ Silence silence(const Case& found, bool answered, const Heard& heard) {
                 fmt::format("Check that the tap sees the ACKs of {} (they may take another path), then that the queue pair on it is in RTR or "
                             "RTS and expects this peer (`rdma resource show qp`).",
                             to)};
+    if (const auto start = doubtful_start(timeline, found))
+        return {Party::undecided,
+                fmt::format("{} never answered on this connection, whose first captured request has PSN {}, where CM announced {}", to, start->seen.value(),
+                            start->announced.value()),
+                fmt::format("Compare the send PSN of the queue pair on {} (sq_psn) with {}, which {} announced as Starting PSN: it takes no packet ahead of what it "
+                            "expects.",
+                            from, start->announced.value(), to)};
     if (heard.any(found.to().address, found.from().address))
         return {Party::responder, fmt::format("{} never answered on this connection but sends other traffic to {}", to, from),
                 fmt::format("Check on {} that the queue pair exists, is in RTR or RTS and expects this peer (`rdma resource show qp`), and "
@@ -196,7 +211,7 @@ void retries_exceeded(const Timeline& timeline, const Emit& emit) {
             const CmAttempt* attempt = attempt_of(timeline, found.connection);
             const std::string agreed =
                 attempt != nullptr && attempt->retry_count ? fmt::format(", {} retries negotiated", *attempt->retry_count) : std::string();
-            Silence why = silence(found, episode.answered, *heard);
+            Silence why = silence(timeline, found, episode.answered, *heard);
             emit({.party = why.party,
                   .connection = found.connection.uid,
                   .packets = evidence(episodes),
@@ -381,7 +396,7 @@ void ack_timeout(const Timeline& timeline, const Emit& emit) {
                         host(found.from()), host(found.to()))};
         if (answered || answers_of(found.answers()) == 0) {
             if (!heard) heard.emplace(timeline);
-            why = silence(found, answered, *heard);
+            why = silence(timeline, found, answered, *heard);
         } else if (!episodes.empty() &&
                    std::ranges::all_of(episodes, [](const Recovery* episode) { return episode->ignored_nak() && episode->proven; })) {
             why.advice = fmt::format("Find the losses that the NAKs of {} report, which {} ignored (nak-ignored); no ACK needs to have been lost.",

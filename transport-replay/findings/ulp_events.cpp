@@ -125,6 +125,19 @@ void protocol_error(const Timeline& timeline, const Emit& emit) {
     }
 }
 
+void message_malformed(const Timeline& timeline, const Emit& emit) {
+    for (const EventSummary& summary : summaries(timeline, UlpEventKind::malformed)) {
+        const Sides sides = sides_of(timeline, *summary.first);
+        const std::string& speaker = summary.first->by_active ? sides.active : sides.passive;
+        FindingDraft draft = draft_of(summary, Party::application);
+        draft.summary = fmt::format("{} sent {} {} of {} that {} the format: {}.", speaker, summary.first->by_active ? sides.passive : sides.active,
+                                    counted(summary.count, "message"), protocol_name(summary.first->protocol), summary.count == 1 ? "breaks" : "break",
+                                    clean(summary.first->words));
+        draft.advice = fmt::format("Update the software of {}, or find what changes its messages: a receiver cannot answer them.", speaker);
+        emit(std::move(draft));
+    }
+}
+
 void keep_alive_late(const Timeline& timeline, const Emit& emit) {
     for (const EventSummary& summary : summaries(timeline, UlpEventKind::keep_alive_late)) {
         const Sides sides = sides_of(timeline, *summary.first);
