@@ -282,6 +282,17 @@ TEST_CASE("a line about a rejected connection finds the attempt, a line of anoth
           kFindings);
 }
 
+TEST_CASE("packets of a link type that is not read are said to be so, not to lack RDMA") {
+    const TemporaryFolder folder;
+    auto bytes = read_file(sample("rds"));
+    bytes[20] = decltype(bytes)::value_type{242};
+    const std::string foreign = folder.write("foreign", bytes);
+    const Ending table = qpscope({"info", foreign});
+    CHECK_THAT(table.out, Contains("link type 242") && Contains("not decoded"));
+    CHECK_THAT(table.out, !Contains("none: no RoCE"));
+    CHECK(Json::parse(qpscope({"info", "-f", "json", foreign}).out)["interfaces"][0]["link_type"] == "link type 242");
+}
+
 TEST_CASE("JSON has the attempts that a line may be about beside the connections") {
     const auto matched = [](const char* format, const std::string& line) {
         return qpscope({"connections", "-f", format, "--match", line, sample("cm_reject_noport")});

@@ -102,7 +102,7 @@ void taps(Hearing& hearing, const Groups& said) {
 }
 
 void capture_duplicates(Hearing& hearing) {
-    if (const auto said = hearing.take("^(\\d+) taps(?:, each with a file or an interface of its own,)? recorded the same packets of " + kNumber +
+    if (const auto said = hearing.take("^(?:At least )?(\\d+) taps(?:, each with a file or an interface of its own,)? recorded the same packets of " + kNumber +
                                        " pairs? of hosts: " + kNumber + " of " + kNumber + " packets? are of the other ones?"))
         return taps(hearing, *said);
     const auto said = hearing.must_say("^" + kNumber + " of " + kNumber + " packets? were recorded more than once");

@@ -116,7 +116,8 @@ std::string times_text(const ClockOffset& offset) {
 // Several taps recorded the same packets.
 void vantage_points(const CaptureQuality& quality, const Emit& emit) {
     const VantagePoints& vantage = quality.vantage;
-    const std::string taps = fmt::format("{} taps{} recorded the same packets of {}", vantage.taps,
+    const bool more = quality.left_out > quality.packets - std::min(quality.left_out, quality.packets);  // than one other would have
+    const std::string taps = fmt::format("{}{} taps{} recorded the same packets of {}", more ? "At least " : "", vantage.taps,
                                          vantage.by_file ? ", each with a file or an interface of its own," : "",
                                          counted(vantage.hosts, "pair of hosts"));
     if (quality.mixes_taps()) {
@@ -131,7 +132,7 @@ void vantage_points(const CaptureQuality& quality, const Emit& emit) {
     emit({.party = Party::capture,
           .count = quality.left_out,
           .summary = fmt::format("{}: {} of {} are of the other {}, which recorded them {}. One tap of each pair of hosts is followed.", taps,
-                                 grouped(quality.left_out), counted(quality.packets, "packet"), vantage.taps == 2 ? "one" : "ones",
+                                 grouped(quality.left_out), counted(quality.packets, "packet"), vantage.taps == 2 && !more ? "one" : "ones",
                                  times_text(vantage.offset)),
           .advice = vantage.by_file ? "Analyse each file by itself (`qpscope analyze --host NAME -o NAME.qpp FILE`) and merge them (`qpscope merge`): what one "
                                       "of them lacks was lost between them, or by the recorder."

@@ -210,7 +210,7 @@ void read_addresses(std::string_view line, LogLine& result) {
 }
 
 bool means_qp(std::string_view word) {
-    constexpr std::array<std::string_view, 7> kEnds{"qp", "qpn", "qp_num", "qpnum", "qp_number", "qp_no", "qp_id"};
+    constexpr std::array<std::string_view, 8> kEnds{"qp", "qpn", "qp_num", "qpnum", "qp_number", "qp_no", "qp_id", "qpid"};
     return std::ranges::any_of(kEnds, [&](std::string_view end) { return word.ends_with(end); });
 }
 bool means_lid(std::string_view word) { return word == "lid" || word == "dlid" || word == "slid"; }
@@ -252,7 +252,7 @@ void read_number(std::string_view line, std::string_view before, std::string_vie
         if (value != 0)  // what RoCE, which has none, is printed with
             add_once(result.addresses, Address{{0, value & 0xffff}, AddressSpace::infiniband_lid});
     } else if (word.ends_with("status") || word == "wc") {
-        say(find(kStatuses, value));
+        if (line.find("cxgb4") == std::string_view::npos) say(find(kStatuses, value));  // whose numbers are its own
     } else if (word == "error" && before == "with" && line.find("got completion") != std::string_view::npos) {
         say(find(kStatuses, value));  // NCCL up to 2.19, MVAPICH
     } else if (word == "synd" || word == "syndrome") {

@@ -97,6 +97,7 @@ const std::vector<Line> kLines{
     {"iser: iser_cma_handler: rejected (8): status 10 conn 0000000012345678 id 0", {}, {}, Complaint::rejected},
     {"CIFS: smbd_conn_upcall: event=rejected status=10", {}, {}, Complaint::rejected},
     {"iser: iser_cma_handler: unreachable (7): status -110 conn 0000000012345678", {}, {}, Complaint::unreachable},
+    {"iw_cxgb4: AE qpid 1064 opcode 0 status 0x6 type 0 len 0x0 wrid.hi 0x2", {}, {1064}, {}},
     {"Unexpected CM event bl blka 8", {}, {}, Complaint::rejected},
     {"sd 7:0:0:0: rejected I/O to offline device", {}, {}, {}},
     {"target: a command was rejected: status 2", {}, {}, Complaint::local},
