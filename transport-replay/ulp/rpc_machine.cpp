@@ -213,13 +213,13 @@ void RpcMachine::connected(const CmAttempt& attempt, UlpSession& session) {
 }
 
 Understood RpcMachine::message(const UlpMessage& message, UlpSession& session) {
-    const Understood understood = read(message, session);
+    const Understood understood = follow(message, session);
     if (understood.understood || !is_sure_) return understood;
     if (const std::string breach = breach_of(message); !breach.empty()) session.event(UlpEventKind::malformed, message, breach);
     return understood;
 }
 
-Understood RpcMachine::read(const UlpMessage& message, UlpSession& session) {
+Understood RpcMachine::follow(const UlpMessage& message, UlpSession& session) {
     const auto head = rpc_rdma_head(message.bytes);
     if (!head || head->version != kRpcRdmaVersion) return {};
     is_sure_ = is_sure_ || (named_ && head->credits != 0 && head->credits <= UINT16_MAX);

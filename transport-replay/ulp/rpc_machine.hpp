@@ -20,7 +20,7 @@ public:
     [[nodiscard]] std::uint8_t data_detail(const UlpOperation& operation) const;
 
 private:
-    [[nodiscard]] Understood read(const UlpMessage& message, UlpSession& session);
+    [[nodiscard]] Understood follow(const UlpMessage& message, UlpSession& session);
     [[nodiscard]] Understood call(const UlpMessage& message, const dissect::RpcRdmaHead& head, std::size_t rpc, UlpSession& session);
     [[nodiscard]] Understood long_call(const UlpMessage& message, const dissect::RpcRdmaHead& head, std::uint64_t length,
                                        UlpSession& session);

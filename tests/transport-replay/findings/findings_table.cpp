@@ -117,7 +117,7 @@ UlpConversation& speaks(Timeline& timeline) {
     return conversation;
 }
 // The REP asks for that PSN; host 1 begins with 100, and five PSNs of it are missing.
-void announces(Timeline& timeline, std::uint32_t psn) {
+void asks_for_psn(Timeline& timeline, std::uint32_t psn) {
     a(timeline).requests = std::max<std::uint64_t>(a(timeline).requests, 1);
     a(timeline).first_psn = 100;
     a(timeline).incidents.made().gaps = {.skipped = 5, .network = 5};
@@ -295,7 +295,7 @@ const std::array kProofs{
     Proof{"pkey-mismatch", kWarning, Party::application, [](T t) { only(a(t).pkeys, Pkey{0x7fff}), only(b(t).pkeys, Pkey{0x7fff}); },
           [](T t) { only(a(t).pkeys, Pkey{0x7fff}); }},
 
-    Proof{"starting-psn-differs", kWarning, Party::requester, [](T t) { announces(t, 105); }, [](T t) { announces(t, 95); }},
+    Proof{"starting-psn-differs", kWarning, Party::requester, [](T t) { asks_for_psn(t, 105); }, [](T t) { asks_for_psn(t, 95); }},
 
     Proof{"dscp-differs", kWarning, Party::undecided, [](T t) { only(b(t).dscps, std::uint8_t{0}); },
           [](T t) { only(a(t).dscps, std::uint8_t{0}), only(b(t).dscps, std::uint8_t{0}); }},
