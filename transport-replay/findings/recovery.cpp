@@ -122,7 +122,7 @@ struct Silence {
 std::optional<StartingPsn> doubtful_start(const Timeline& timeline, const Case& found) {
     const CmAttempt* const attempt = attempt_of(timeline, found.connection);
     const auto start = attempt == nullptr ? std::nullopt : starting_psn(found.connection, *attempt, found.requester);
-    return start && start->differs() ? start : std::nullopt;
+    return start && start->may_be_missing ? start : std::nullopt;
 }
 
 // Whether the other end ever answered, which tells where to look.

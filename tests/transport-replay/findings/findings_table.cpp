@@ -121,6 +121,9 @@ void asks_for_psn(Timeline& timeline, std::uint32_t psn) {
     a(timeline).requests = std::max<std::uint64_t>(a(timeline).requests, 1);
     a(timeline).first_psn = 100;
     a(timeline).incidents.made().gaps = {.skipped = 5, .network = 5};
+    a(timeline).acks = a(timeline).read_responses = 0;
+    a(timeline).first_time = Instant{kMillisecond};
+    cm(timeline).answered = Instant{0};
     cm(timeline).passive.starting_psn = Psn(psn);
 }
 UlpEvent& add_event(Timeline& timeline, UlpEventKind kind) {
