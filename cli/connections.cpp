@@ -72,19 +72,49 @@ std::optional<LineMoment> moment_of_line(const Options& options, const transport
     return moment;
 }
 
-// Attempts have no row among connections: in a table a line each, else they are said.
-std::size_t show_attempts(const Options& options, const transport::Timeline& timeline, const LogLine& line,
-                          const std::optional<LineMoment>& moment, Output& output) {
-    if (!options.connections.empty()) return 0;
-    const auto attempts = attempt_candidates_for(line, timeline, moment);
+using Attempts = std::vector<AttemptCandidate>;
+const CmAttempt& attempt_of(const AttemptCandidate& candidate, const transport::Timeline& timeline) {
+    return *std::ranges::find(timeline.cm.attempts, candidate.attempt, &CmAttempt::uid);
+}
+
+bool is_json(const Options& options) { return options.format == OutputFormat::json || options.format == OutputFormat::ndjson; }
+
+// Attempts have no row among connections: in a table a line each before them; JSON has a list of them, of other formats they are said.
+void show_attempts(const Options& options, const transport::Timeline& timeline, const Attempts& attempts, Output& output) {
+    if (is_json(options)) return;
     for (const AttemptCandidate& candidate : attempts) {
-        const auto attempt = std::ranges::find(timeline.cm.attempts, candidate.attempt, &CmAttempt::uid);
-        const std::string shown = fmt::format("{}, frames {} to {}: {}", title_text(*attempt), std::to_underlying(attempt->first_frame),
-                                              std::to_underlying(attempt->last_frame), candidate.reasons);
+        const CmAttempt& attempt = attempt_of(candidate, timeline);
+        const std::string shown = fmt::format("{}, frames {} to {}: {}", title_text(attempt), std::to_underlying(attempt.first_frame),
+                                              std::to_underlying(attempt.last_frame), candidate.reasons);
         if (options.format == OutputFormat::table) output.write(shown + "\n");
         else say("qpscope: {}\n", shown);
     }
-    return attempts.size();
+}
+
+struct AttemptRow {
+    const CmAttempt& attempt;
+    const std::string& match;
+};
+using AttemptColumn = TableColumn<AttemptRow>;
+constexpr std::array kAttemptColumns{
+    AttemptColumn{"attempt", "", Side::right, [](const AttemptRow& row) { return number(row.attempt.uid); }},
+    AttemptColumn{"outcome", "", Side::left, [](const AttemptRow& row) { return text_cell(name(row.attempt.outcome)); }},
+    AttemptColumn{"reject_reason", "", Side::right,
+                  [](const AttemptRow& row) { return row.attempt.rejection ? number(row.attempt.rejection->reason) : Cell{}; }},
+    AttemptColumn{"active_address", "", Side::left, [](const AttemptRow& row) { return text_cell(text(row.attempt.active.address)); }},
+    AttemptColumn{"passive_address", "", Side::left, [](const AttemptRow& row) { return text_cell(text(row.attempt.passive.address)); }},
+    AttemptColumn{"service", "", Side::left, [](const AttemptRow& row) { return text_cell(service_text(row.attempt)); }},
+    AttemptColumn{"first_frame", "", Side::right, [](const AttemptRow& row) { return number(std::to_underlying(row.attempt.first_frame)); }},
+    AttemptColumn{"last_frame", "", Side::right, [](const AttemptRow& row) { return number(std::to_underlying(row.attempt.last_frame)); }},
+    AttemptColumn{"match", "", Side::left, [](const AttemptRow& row) { return text_cell(row.match); }},
+};
+
+void list_attempts(const transport::Timeline& timeline, const Attempts& attempts, Sheet& sheet) {
+    std::vector<SheetHead> heads;
+    for (const AttemptColumn& column : kAttemptColumns) heads.push_back({column.name, column.heading, column.side});
+    sheet.begin_list("attempts", std::move(heads));
+    const std::span<const AttemptColumn> columns(kAttemptColumns);
+    for (const AttemptCandidate& candidate : attempts) sheet.add(columns, AttemptRow{attempt_of(candidate, timeline), candidate.reasons});
 }
 
 // Candidates, best first, with the reasons under each; how many.
@@ -93,7 +123,8 @@ std::size_t show_candidates(const Options& options, const transport::Timeline& t
     if (!options.quiet)
         for (const std::string& each : recognised(line)) say("qpscope: recognised {}\n", each);
     const auto moment = moment_of_line(options, timeline);
-    const std::size_t attempts = show_attempts(options, timeline, line, moment, output);
+    const Attempts attempts = options.connections.empty() ? attempt_candidates_for(line, timeline, moment) : Attempts{};
+    show_attempts(options, timeline, attempts, output);
     const auto over = given_up(timeline);
     for (const Candidate& candidate : candidates_for(line, timeline, moment)) {
         if (!wanted(options, candidate.connection)) continue;
@@ -101,7 +132,8 @@ std::size_t show_candidates(const Options& options, const transport::Timeline& t
         sheet.add(shown_columns(options), row, tone_of(row));
         sheet.remark(fmt::format("   {}", candidate.reasons));
     }
-    const std::size_t shown = sheet.rows() + attempts;
+    const std::size_t shown = sheet.rows() + attempts.size();
+    if (is_json(options)) list_attempts(timeline, attempts, sheet);
     if (shown == 0 && !options.quiet)
         say("qpscope: no connection matches that line{}\n",
                    line.empty() ? ": no address, queue pair or error found in it" : "");

@@ -28,17 +28,28 @@ using namespace transport;
 
 namespace {
 
+std::string link_text(LinkType link) {
+    const std::string_view known = name(link);
+    return known.empty() ? fmt::format("link type {}", std::to_underlying(link)) : std::string(known);
+}
+
+// Whether packets of no interface can be decoded.
+bool is_foreign(const Input& input) {
+    if (input.file() == nullptr) return name(input.link()).empty();
+    const auto& interfaces = input.file()->interfaces();
+    return !interfaces.empty() && std::ranges::all_of(interfaces, [](const Interface& each) { return name(each.link).empty(); });
+}
+
 // The link types of a capture; a file of many has the first few named.
 std::string link_names(const Input& input) {
     constexpr std::size_t kNamed = 8;
-    if (input.file() == nullptr) return std::string(name(input.link()));
+    if (input.file() == nullptr) return link_text(input.link());
     std::set<LinkType> links;
     for (const Interface& interface : input.file()->interfaces()) links.insert(interface.link);
     std::vector<std::string> names;
     for (const LinkType link : links) {
         if (names.size() == kNamed) break;
-        const std::string_view known = name(link);
-        names.push_back(known.empty() ? fmt::format("link type {}", std::to_underlying(link)) : std::string(known));
+        names.push_back(link_text(link));
     }
     if (links.size() > kNamed) names.push_back(fmt::format("and {} more", links.size() - kNamed));
     return fmt::format("{}", fmt::join(names, ", "));
@@ -81,7 +92,7 @@ void add_interfaces(Document& document, const Input& input) {
     for (const Interface& each : interfaces_of(input)) {
         document.open();
         document.add("name", each.name);
-        document.add("link_type", name(each.link));
+        document.add("link_type", link_text(each.link));
         if (each.speed != BitsPerSecond{}) document.add("bits_per_second", std::to_underlying(each.speed));
         document.add("snap_bytes", static_cast<std::uint64_t>(each.snap_length));
         document.add("resolution", resolution_text(each.resolution));
@@ -177,7 +188,7 @@ void append_interfaces(std::string& out, const Input& input) {
     if (input.file() == nullptr) return;
     std::string_view label = interfaces_of(input).size() == 1 ? "interface" : "interfaces";
     for (const Interface& each : interfaces_of(input)) {
-        std::string text = each.name.empty() ? std::string(name(each.link)) : fmt::format("{}, {}", printable(each.name), name(each.link));
+        std::string text = each.name.empty() ? link_text(each.link) : fmt::format("{}, {}", printable(each.name), link_text(each.link));
         if (each.speed != BitsPerSecond{}) text += fmt::format(", {}", rate_text(static_cast<double>(std::to_underlying(each.speed))));
         text += fmt::format(", times to {}", resolution_text(each.resolution));
         if (each.snap_length != 0) text += fmt::format(", at most {} bytes of a packet", grouped(each.snap_length));
@@ -226,7 +237,7 @@ void append_table(std::string& out, const Input& input, const Census& census, co
         if (census.congestion_experienced != 0)
             append_row(out, "ECN", fmt::format("{}", transport::counted(census.congestion_experienced, "CE-marked packet")));
     } else if (census.packets != 0) {
-        append_row(out, "RDMA", "none: no RoCE, InfiniBand or iWARP packet");
+        append_row(out, "RDMA", is_foreign(input) ? "not decoded: packets of that link type are not read" : "none: no RoCE, InfiniBand or iWARP packet");
     }
     if (ultra_ethernet_packets(census) != 0) append_row(out, "UET", ultra_ethernet_text(census));
     append_row(out, "other", list_of(other_counts(census)));

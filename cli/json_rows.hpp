@@ -14,6 +14,7 @@ namespace qps::cli {
     return "{\"schema\":" + std::to_string(transport::kSchema) + ",\"" + std::string(plural) + "\":[\n";
 }
 inline constexpr std::string_view kJsonRowsBetween = ",";
+inline constexpr std::string_view kJsonListNext = "],\"";  // its name and ":[ follow
 inline constexpr std::string_view kJsonRowsEnd = "]}\n";
 
 }  // namespace qps::cli

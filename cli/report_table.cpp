@@ -109,6 +109,7 @@ void append_quality(std::string& out, const CaptureQuality& quality) {
     counts.add_many(quality.cut, "truncated packet")
         .add_many(quality.unreadable, "RDMA packet without a whole transport header")
         .add_many(quality.faulty, "malformed RDMA packet")
+        .add_many(quality.fragments, "IP fragment")
         .add(quality.left_out, "recorded by another tap")
         .add(quality.copies_of_other_taps, "copied by another tap")
         .add(quality.copies_of_same_tap,

@@ -139,6 +139,12 @@ void Sheet::write_line(const Line& line) {
     output_.write(toned + "\n");
 }
 
+void Sheet::begin_list(std::string_view plural, std::vector<SheetHead> heads) {
+    if (format_ == OutputFormat::json) output_.write(std::string(kJsonListNext) + std::string(plural) + "\":[\n");
+    heads_ = std::move(heads);
+    rows_ = 0;
+}
+
 void Sheet::end() {
     if (format_ == OutputFormat::table) show_now();
     if (format_ == OutputFormat::json) output_.write(kJsonRowsEnd);

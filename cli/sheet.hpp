@@ -60,6 +60,8 @@ public:
     void remark(std::string line);
     // Shows what waits for widths, and writes it out.
     void show_now();
+    // In JSON: ends the list, and begins another one in the same document. The rows behind it have other heads.
+    void begin_list(std::string_view plural, std::vector<SheetHead> heads);
     void end();
     [[nodiscard]] std::uint64_t rows() const { return rows_; }
 

@@ -105,7 +105,9 @@ void count(Census& census, const Packet& packet) {
     ++census.packets;
     census.bytes += packet.frame.wire_bytes();
     census.captured_bytes += packet.frame.captured_bytes();
-    if (packet.frame.cut() || packet.layers().back().fault == Fault::cut) ++census.cut;
+    // The rest of a fragmented datagram is in other frames.
+    const bool cut_before = packet.layers().back().fault == Fault::cut && packet.icrc.reason != CrcReason::fragment;
+    if (packet.frame.cut() || cut_before) ++census.cut;
     if (packet.frame.has_time) count_time(census, packet.frame.time);
     else ++census.without_time;
     count_fault(census, packet);

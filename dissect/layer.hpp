@@ -155,7 +155,7 @@ inline constexpr std::array<std::uint16_t, static_cast<std::size_t>(LayerFamily:
     15,  // ucx
     12,  // libfabric
     6,   // sdp
-    17,  // iwarp
+    19,  // iwarp
     18,  // management
     20,  // omni_path
     36,  // ultra_ethernet

@@ -139,6 +139,17 @@ bool walk_fpdu(Walk& walk, mpa::ToMarker& to_marker, const UlpHint& hint) {
     return true;
 }
 
+// Eight bytes that are two depths; nothing where they are anything else, such as the private data of RPC over RDMA (RFC 8797).
+std::optional<LayerKind> legacy_depths(Bytes data) {
+    constexpr std::uint64_t kMost = 0x3fff;  // of either, as RFC 6581 has room for
+    constexpr std::array kForms{std::pair(kind::legacy_depths, &kLegacyDepthsFields), std::pair(kind::legacy_depths_turned, &kLegacyDepthsTurnedFields)};
+    for (const auto& [form, fields] : kForms) {
+        const std::uint64_t ird = read(data, (*fields)[0]), ord = read(data, (*fields)[1]);
+        if (ird <= kMost && ord <= kMost && ird + ord != 0) return form;
+    }
+    return std::nullopt;
+}
+
 void walk_set_up(Walk& walk, const UlpHint& hint) {
     constexpr std::size_t kWhich = 9;  // of the key: "MPA ID Req Frame", "MPA ID Rep Frame"
     const bool reply = read_be<std::uint8_t>(walk.header(), kWhich) == 'p';
@@ -152,7 +163,11 @@ void walk_set_up(Walk& walk, const UlpHint& hint) {
     if (read(frame, kMpaRevision) >= 2 && read(frame, kEnhanced) != 0 && inner.left() >= 4 && enter(inner, kind::mpa_enhanced, 4).empty())
         return;
     const LayerKind message = !reply ? LayerKind::cm_req : read(frame, kRejected) != 0 ? LayerKind::cm_rej : LayerKind::cm_rep;
-    if (const auto ulp = info(hint.protocol).walk_private; ulp != nullptr && inner.left() > 0) ulp(inner, hint, message);
+    if (const auto ulp = info(hint.protocol).walk_private; ulp != nullptr && inner.left() > 0) {
+        ulp(inner, hint, message);
+    } else if (inner.left() == kLegacyDepthsLength && inner.header().size() >= kLegacyDepthsLength) {
+        if (const auto depths = legacy_depths(inner.header())) (void)enter(inner, *depths, kLegacyDepthsLength);
+    }
     add_data(walk);
 }
 

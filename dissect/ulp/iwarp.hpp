@@ -29,6 +29,8 @@ inline constexpr LayerKind rdmap_terminate = kind_in(LayerFamily::iwarp, 13);
 inline constexpr LayerKind rdmap_atomic_request = kind_in(LayerFamily::iwarp, 14);
 inline constexpr LayerKind rdmap_atomic_response = kind_in(LayerFamily::iwarp, 15);
 inline constexpr LayerKind rdmap_immediate = kind_in(LayerFamily::iwarp, 16);
+inline constexpr LayerKind legacy_depths = kind_in(LayerFamily::iwarp, 17);
+inline constexpr LayerKind legacy_depths_turned = kind_in(LayerFamily::iwarp, 18);
 }  // namespace kind
 
 // RDMAP opcodes (RFC 5040 figure 4, RFC 7306 figure 2).
@@ -141,6 +143,17 @@ inline constexpr std::array kMpaEnhancedFields{
     row::decimal("rdma.iwarp.ord", "ORD, READs it wants to have outstanding, 16383 leaves it open", at(2, 2), 14),
 };
 static_assert(tiles(kMpaEnhancedFields, 4));
+
+// Private data of consumers that know nothing of RFC 6581, as SMB Direct of Linux sends them: in network order, older ones in the order of
+// little-endian hosts.
+namespace mpa_rows {
+inline constexpr Field kLegacyIrd = row::decimal("rdma.iwarp.legacy_ird", "IRD as consumers without RFC 6581 send it", at(0), 32);
+inline constexpr Field kLegacyOrd = row::decimal("rdma.iwarp.legacy_ord", "ORD as consumers without RFC 6581 send it", at(4), 32);
+}  // namespace mpa_rows
+inline constexpr std::size_t kLegacyDepthsLength = 8;
+inline constexpr std::array kLegacyDepthsFields{mpa_rows::kLegacyIrd, mpa_rows::kLegacyOrd};
+inline constexpr std::array kLegacyDepthsTurnedFields{mpa_rows::kLegacyIrd.le(), mpa_rows::kLegacyOrd.le()};
+static_assert(tiles(kLegacyDepthsFields, kLegacyDepthsLength) && tiles(kLegacyDepthsTurnedFields, kLegacyDepthsLength));
 
 inline constexpr std::array kMpaFpduFields{
     row::decimal("iwarp_mpa.ulpdulength", "ULPDU length", at(0), 16).in("bytes"),
@@ -316,6 +329,9 @@ inline constexpr std::array kIwarpHeaders{
     Header{kind::rdmap_atomic_request, "rdma.iwarp.atomic", "RDMAP atomic request", 52, kRdmapAtomicRequestFields},
     Header{kind::rdmap_atomic_response, "rdma.iwarp.atomic_response", "RDMAP atomic response", 12, kRdmapAtomicResponseFields},
     Header{kind::rdmap_immediate, "rdma.iwarp.immediate_data", "RDMAP immediate data", 8, kRdmapImmediateFields},
+    Header{kind::legacy_depths, "rdma.iwarp.legacy_depths", "IRD and ORD in private data", kLegacyDepthsLength, kLegacyDepthsFields},
+    Header{kind::legacy_depths_turned, "rdma.iwarp.legacy_depths_turned", "IRD and ORD in private data, little-endian", kLegacyDepthsLength,
+           kLegacyDepthsTurnedFields},
 };
 
 }  // namespace qps::dissect

@@ -126,6 +126,7 @@ std::vector<Judgement> judgements(const Timeline& timeline, const ReadExtent& ex
     }
     for (Judgement each : {judgeChecksums(quality), judgeLength(quality), judgeDrops(quality), judgeWays(quality)}) all.push_back(std::move(each));
     if (quality.faulty != 0) all.push_back({Verdict::Doubtful, tr("Malformed RDMA packets: %1.").arg(number(quality.faulty))});
+    if (quality.fragments != 0) all.push_back({Verdict::Doubtful, tr("IP fragments, which are not put together: %1.").arg(number(quality.fragments))});
     judgeCopies(quality, all);
     judgeClock(quality, all);
     judgeBounds(timeline, all);

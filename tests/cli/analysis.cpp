@@ -282,6 +282,36 @@ TEST_CASE("a line about a rejected connection finds the attempt, a line of anoth
           kFindings);
 }
 
+TEST_CASE("packets of a link type that is not read are said to be so, not to lack RDMA") {
+    const TemporaryFolder folder;
+    auto bytes = read_file(sample("rds"));
+    bytes[20] = decltype(bytes)::value_type{242};
+    const std::string foreign = folder.write("foreign", bytes);
+    const Ending table = qpscope({"info", foreign});
+    CHECK_THAT(table.out, Contains("link type 242") && Contains("not decoded"));
+    CHECK_THAT(table.out, !Contains("none: no RoCE"));
+    CHECK(Json::parse(qpscope({"info", "-f", "json", foreign}).out)["interfaces"][0]["link_type"] == "link type 242");
+}
+
+TEST_CASE("JSON has the attempts that a line may be about beside the connections") {
+    const auto matched = [](const char* format, const std::string& line) {
+        return qpscope({"connections", "-f", format, "--match", line, sample("cm_reject_noport")});
+    };
+    const std::string right = "rdma connection rejected: status 8", wrong = "rdma connection rejected: status 10";
+    const Json document = Json::parse(matched("json", right).out);
+    CHECK(document["connections"].empty());
+    REQUIRE(document["attempts"].size() == 1);
+    const Json& attempt = document["attempts"][0];
+    CHECK(attempt["outcome"] == "rejected");
+    CHECK(attempt["reject_reason"] == 8);
+    CHECK(attempt["active_address"] == "10.77.0.11");
+    CHECK(attempt["match"] == "rejected by the passive side: Invalid service ID (8)");
+    CHECK(Json::parse(matched("json", wrong).out)["attempts"].empty());
+    const Ending rows = matched("ndjson", right);
+    REQUIRE(lines_of(rows.out).size() == 1);
+    CHECK(Json::parse(lines_of(rows.out)[0]) == attempt);
+}
+
 TEST_CASE("a table without rows says so, and only a table") {
     for (const char* command : {"connections", "messages", "findings", "cm", "fabric"}) {
         const Ending table = qpscope({command, "-Y", "frame.number == 0", sample("rds")});

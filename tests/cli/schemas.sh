@@ -68,6 +68,8 @@ some = {
 few = [os.path.join(source, "captures", name) for name in ("nvme_rdma/capture.pcap", "rping_v6_gzip/capture.pcap.gz", "iwarp_rping/capture.pcapng")]
 jobs = [(name, words + [sample]) for name, all_words in every.items() for words in all_words for sample in samples]
 jobs += [(name, words + [sample]) for name, all_words in some.items() for words in all_words for sample in few]
+jobs += [("connections", ["connections", "--match", "nvme nvme0: Connect rejected: status 8 (invalid service ID).",
+                          os.path.join(source, "captures/cm_reject_noport/capture.pcap")])]
 jobs += [("findings-list", ["findings", "--list"]), ("fields", ["fields", "aeth"]), ("conform-coverage", ["conform", "--coverage"]),
          ("fabric-route", ["fabric", "--route", "1", "3", os.path.join(source, "captures/fabric_sweep/capture.pcap")]), ("doctor", ["doctor"]),
          ("send", ["send", "-a", "10.0.0.1", "-w", "one.pcapng", "RC_SEND_ONLY to 10.0.0.2 qp=17 psn=5"])]

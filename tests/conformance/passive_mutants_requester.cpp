@@ -77,6 +77,8 @@ PassiveMutants recorded_requester_mutants() {
          [](RecordedCapture& c) { add_to_one(c, "infiniband.cm.reply", "infiniband.cm.rep.startpsn", 5); }},
         {"REQ-04", "the passive side starts one behind, at the wrap, over IPv6", [] { return wrapping(rping_ipv6()); },
          [](RecordedCapture& c) { move_start(c, 1); }},
+        {"REQ-04", "the passive side starts seven ahead, and the first ACK counts no message before", rping_ipv6,
+         [](RecordedCapture& c) { move_start(c, -7); }},
         {"REQ-05", "CM allows no READ at all", rping,
          [](RecordedCapture& c) {
              set_all(c, "infiniband.cm.request", "infiniband.cm.req.responderres", 0);
@@ -169,6 +171,8 @@ NearMisses recorded_requester_near_misses() {
          [] {
              RecordedCapture capture = rping_ipv6();
              move_start(capture, -7);
+             for (const std::size_t ack : matching(capture, kAcks))
+                 REQUIRE(set_field(capture.frames[ack], "infiniband.aeth.msn", field_of(capture.frames[ack], "infiniband.aeth.msn") + 7));
              return capture;
          },
          Verdict::inconclusive},

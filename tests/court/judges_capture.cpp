@@ -103,7 +103,7 @@ void taps(Hearing& hearing, const Groups& said) {
 }
 
 void capture_duplicates(Hearing& hearing) {
-    if (const auto said = hearing.take("^(\\d+) taps(?:, each with a file or an interface of its own,)? recorded the same packets of " + kNumber +
+    if (const auto said = hearing.take("^(?:At least )?(\\d+) taps(?:, each with a file or an interface of its own,)? recorded the same packets of " + kNumber +
                                        " pairs? of hosts: " + kNumber + " of " + kNumber + " packets? are of the other ones?"))
         return taps(hearing, *said);
     const auto said = hearing.must_say("^" + kNumber + " of " + kNumber + " packets? were recorded more than once");
@@ -230,12 +230,28 @@ void malformed(Hearing& hearing) {
     hearing.at_most("different ones", count_of((*different)[1]).value_or(0), seen.size());
 }
 
+// First fragments of datagrams to port 4791, of IPv4 right behind Ethernet.
+void ip_fragments(Hearing& hearing) {
+    const auto said = hearing.must_say("^" + kNumber + " of " + kNumber + " RDMA packets? (?:is|are each) the first fragment of an IP datagram");
+    if (!said) return;
+    constexpr std::uint32_t kMoreAndOffset = 0x3fff, kMore = 0x2000;
+    const auto first = [](const Record& record) {
+        const Octets& bytes = record.bytes;
+        return bytes.size() >= 54 && number_at(bytes, 12, 2) == 0x0800 && bytes[14] == 0x45 && bytes[23] == 17 &&
+               (number_at(bytes, 20, 2) & kMoreAndOffset) == kMore && number_at(bytes, 36, 2) == 4791;
+    };
+    const auto& records = hearing.recording().records;
+    hearing.equal("fragments", count_of((*said)[1]).value_or(0), static_cast<std::uint64_t>(std::ranges::count_if(records, first)));
+    hearing.at_most("packets", count_of((*said)[2]).value_or(0), records.size());
+}
+
 constexpr std::array kCaptureJudges{
     Judge{"capture-truncated", capture_truncated},           Judge{"one-way-capture", one_way_capture},
     Judge{"link-local-gid", link_local_gid},     Judge{"capture-duplicates", capture_duplicates},
     Judge{"clock-offset", clock_offset},
     Judge{"clock-backwards", clock_backwards},   Judge{"capture-lost-packets", capture_lost_packets},
     Judge{"gaps-unexplained", gaps_unexplained}, Judge{"malformed-packets", malformed},
+    Judge{"ip-fragments", ip_fragments},
 };
 
 }  // namespace

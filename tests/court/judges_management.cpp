@@ -284,6 +284,26 @@ void read_depth_exceeded(Hearing& hearing) {
     hearing.equal("negotiated", counted((*said)[3]), depth);
 }
 
+// A REP has the Starting PSN in its bytes 20 to 22, a REQ in 44 to 46 (12.6.5, 12.6.8).
+void starting_psn_differs(Hearing& hearing) {
+    const auto said = hearing.must_say("^" + kHost + kQp + " began to send to " + kHost + " with PSN " + kNumber + ", although the (REP|REQ) of " + kHost +
+                                       " asks for " + kNumber + ": nothing was lost before\\.$");
+    if (!said) return;
+    const std::string &from = (*said)[1], &to = (*said)[3];
+    const bool by_reply = (*said)[5] == "REP";
+    const auto all = messages(hearing);
+    hearing.expect(std::ranges::any_of(all,
+                                       [&](const Message& one) {
+                                           return one.is() == (by_reply ? Message::rep : Message::req) && one.from() == to && one.to() == from &&
+                                                  one.number(by_reply ? 20 : 44, 3) == counted((*said)[7]);
+                                       }),
+                   "no such message asks for that PSN");
+    const auto first = std::ranges::find_if(hearing.wires(), [&](const Wire& wire) {
+        return wire.from == from && wire.to == to && wire.request() && wire.to_qp > 1;
+    });
+    hearing.expect(first != hearing.wires().end() && first->psn == counted((*said)[4]), "its first request has another PSN");
+}
+
 constexpr std::array kManagementJudges{
     Judge{"cm-rejected", cm_rejected},
     Judge{"cm-no-answer", cm_no_answer},
@@ -293,6 +313,7 @@ constexpr std::array kManagementJudges{
     Judge{"cm-unresolved", cm_unresolved},
     Judge{"cm-disconnect-unanswered", cm_disconnect_unanswered},
     Judge{"pkey-mismatch", pkey_mismatch},
+    Judge{"starting-psn-differs", starting_psn_differs},
     Judge{"read-depth-exceeded", read_depth_exceeded},
 };
 

@@ -254,6 +254,28 @@ void protocol_error(Hearing& hearing) {
     hearing.equal("errors", sum_of((*said)[3]), errors);
 }
 
+// Of RPC over RDMA (RFC 8166 4): the first four words of a header, and its XID again behind three empty lists.
+void message_malformed(Hearing& hearing) {
+    const auto said = hearing.must_say("^" + kHost + " sent " + kHost + " " + kNumber +
+                                       " messages? of RPC over RDMA that breaks? the format: (version (\\d+), not 1|message type (\\d+), which does not exist|"
+                                       "another XID than the RPC header behind it)\\.$");
+    if (!said) return;
+    constexpr std::size_t kLists = 28;
+    std::uint64_t broken = 0;
+    for (const Sent& sent : sent_messages(hearing)) {
+        if (sent.from != (*said)[1] || sent.to != (*said)[2] || sent.bytes.size() < kLists + 4) continue;
+        const auto version = number_at(sent.bytes, 4, 4), type = number_at(sent.bytes, 12, 4);
+        const bool other = version == 1 && type <= 1 && number_at(sent.bytes, 0, 4) != number_at(sent.bytes, kLists, 4);
+        const bool breaks = !(*said)[5].empty()   ? version != 1 && version == sum_of((*said)[5])
+                            : !(*said)[6].empty() ? type > 4 && type == sum_of((*said)[6])
+                                                  : other;
+        if (!breaks) continue;
+        ++broken;
+        hearing.expect(proves(hearing, sent.last_frame), fmt::format("frame {} is not in its evidence", sent.last_frame));
+    }
+    hearing.equal("messages", sum_of((*said)[3]), broken);
+}
+
 // An asynchronous message of iSCSI that drops the connection or the session (RFC 7143 11.9).
 void session_terminated(Hearing& hearing) {
     const auto said = hearing.must_say("^" + kHost + " terminated iSER with " + kHost + " because of an error: ");
@@ -304,7 +326,7 @@ constexpr std::array kUpperJudges{
     Judge{"single-credit", single_credit},     Judge{"credits-exhausted", credits_exhausted},
     Judge{"login-failed", login_failed},         Judge{"protocol-refused", protocol_refused},
     Judge{"protocol-error", protocol_error},     Judge{"session-terminated", session_terminated},
-    Judge{"keep-alive-late", keep_alive_late},
+    Judge{"keep-alive-late", keep_alive_late},   Judge{"message-malformed", message_malformed},
 };
 
 }  // namespace

@@ -103,6 +103,16 @@ void pkey_mismatch(Stage& stage, unsigned variant) {
     stage.dialogue(1, 2, 21, 8, key(0x8001), key(0x8001));
 }
 
+// Host 1 begins with 21'000. Variant 0 and 2: behind what the REP asks for; 1: ahead, and the first ACK counts one message.
+void starting_psn(Stage& stage, unsigned variant) {
+    stage.req();
+    stage.rep({{"infiniband.cm.rep.startpsn", variant == 1 ? 20'990 : 21'005 + 4'000 * variant}});
+    stage.rtu();
+    stage.send(1, 2, 21, 0);
+    stage.acknowledge(2, 1, 21, 0, {{"infiniband.aeth.msn", 1}});
+    stage.dialogue(1, 2, 21, 6, {}, {}, 1);
+}
+
 void read_depth_exceeded(Stage& stage, unsigned variant) {
     stage.connect({{"infiniband.cm.req.initdepth", 2 + variant}}, {{"infiniband.cm.rep.respres", 2 + variant}});
     const unsigned reads = 3 + variant;
@@ -197,6 +207,7 @@ constexpr std::array kManagementScenes{
     Scene{"cm-unresolved", cm_unresolved},
     Scene{"cm-disconnect-unanswered", cm_disconnect_unanswered},
     Scene{"pkey-mismatch", pkey_mismatch},
+    Scene{"starting-psn-differs", starting_psn},
     Scene{"read-depth-exceeded", read_depth_exceeded},
     Scene{"multicast-join-failed", multicast_join_failed},
     Scene{"port-errors-counted", port_errors_counted},

@@ -185,6 +185,17 @@ void malformed(Stage& stage, unsigned variant) {
     stage.dialogue(1, 2, 21, 4, {}, {}, 9 + variant);
 }
 
+// Variant 2: the UDP header says that its datagram is longer than its first fragment.
+void fragments(Stage& stage, unsigned variant) {
+    stage.dialogue(1, 2, 21, 8);
+    for (unsigned i = 0; i <= variant; ++i) {
+        Settings settings{{"ip.flags.df", 0}, {"ip.flags.mf", 1}};
+        if (variant == 2) settings.emplace_back("udp.length", 4200);
+        stage.send(1, 2, 21, 8 + i, settings, 1024);
+        stage.acknowledge(2, 1, 21, 8 + i);
+    }
+}
+
 void icrc_not_judged(Stage& stage, unsigned variant) {
     stage.recording = derived(simulated(variant, [](transport::Scenario&) {}), "icrc-zero");
     if (variant == 0) return;
@@ -209,6 +220,7 @@ constexpr std::array kNetworkScenes{
     Scene{"clock-backwards", backwards},
     Scene{"clock-offset", clock_offset},
     Scene{"malformed-packets", malformed},
+    Scene{"ip-fragments", fragments},
     Scene{"icrc-wrong", icrc_not_judged},
 };
 

@@ -37,6 +37,12 @@ public:
         words(bytes, {code, 1, 1});
         say(bytes, false);
     }
+    void broken(std::uint32_t number, unsigned how) {
+        Octets bytes = head(number, how == 1 ? 9 : 0);
+        if (how == 0) put_number(bytes, 4, 4, 2);
+        words(bytes, {kFirst + number + (how == 2 ? 1 : 0), 0, 2, 100003, 3, kGetAttributes, 0, 0, 0, 0, 4, 0xabcd});
+        say(bytes, true);
+    }
     // `count` calls that are answered after `time` each.
     void answered(std::uint32_t first, std::uint32_t count, std::int64_t time = 200 * kAMicrosecond) {
         for (std::uint32_t i = first; i < first + count; ++i) {
@@ -128,6 +134,14 @@ void protocol_error(Stage& stage, unsigned variant) {
     calls.answered(20, 4);
 }
 
+// Variant 0: of another version; 1: of a type that does not exist; 2: with another XID.
+void message_malformed(Stage& stage, unsigned variant) {
+    Calls calls(stage);
+    calls.answered(0, 8);
+    for (std::uint32_t i = 8; i <= 8 + variant; ++i) calls.broken(i, variant), stage.wait(kAMillisecond);
+    calls.answered(20, 4);
+}
+
 // A host is refused by the words that NVMe puts into a REJ: record format 0, a status.
 void protocol_refused(Stage& stage, unsigned variant) {
     stage.req({{"infiniband.cm.req.serviceid", 0x1061144}});  // port 4420
@@ -198,6 +212,7 @@ constexpr std::array kUpperScenes{
     Scene{"single-credit", single_credit},     Scene{"credits-exhausted", credits_exhausted},
     Scene{"protocol-error", protocol_error},     Scene{"protocol-refused", protocol_refused},
     Scene{"keep-alive-late", keep_alive_late},   Scene{"session-terminated", session_terminated},
+    Scene{"message-malformed", message_malformed},
 };
 
 }  // namespace

@@ -223,6 +223,28 @@ TEST_CASE("the set-up of MPA has its flags, its private data and what RFC 6581 p
     CHECK(reply.number("iwarp_mpa.rej_flag") == 1);
 }
 
+TEST_CASE("READ depths of consumers without RFC 6581 are fields, in either order of bytes") {
+    struct Said {
+        std::uint8_t revision;
+        bool reply;
+        const char* data;
+        std::optional<std::uint64_t> ird, ord;
+    };
+    for (const Said& said : {Said{1, false, "00000020 00000001", 32, 1}, Said{1, true, "00000000 00000010", 0, 16}, Said{1, false, "20000000 01000000", 32, 1},
+                             Said{1, true, "00000000 01000000", 0, 1}, Said{2, false, "00400040 00000008 00000004", 8, 4},
+                             Said{1, false, "f6ab0e18 01000303", {}, {}}, Said{1, false, "00000000 00000000", {}, {}},
+                             Said{1, false, "00000020 01000000", {}, {}}, Said{1, false, "00000020 00000001 00", {}, {}},
+                             Said{2, false, "00400040 00000008", {}, {}}}) {
+        INFO(said.data);
+        IwarpDialogue dialogue({.revision = said.revision});
+        const End from = said.reply ? End::b : End::a;
+        dialogue.segment(from, dialogue.set_up(said.reply, hex(said.data)));
+        const Shown shown(dialogue.frames.back(), {.what = IwarpPlace::What::set_up});
+        CHECK(shown.decoded.number("rdma.iwarp.legacy_ird") == said.ird);
+        CHECK(shown.decoded.number("rdma.iwarp.legacy_ord") == said.ord);
+    }
+}
+
 TEST_CASE("iWARP cut anywhere, on the wire or by the capture, is decoded as far as it goes") {
     IwarpDialogue dialogue({.markers = true, .revision = 2});
     std::vector<std::pair<Block, IwarpPlace>> whole;

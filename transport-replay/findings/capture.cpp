@@ -113,7 +113,8 @@ std::string times_text(const ClockOffset& offset) {
 // Several taps recorded the same packets.
 void vantage_points(const CaptureQuality& quality, const Emit& emit) {
     const VantagePoints& vantage = quality.vantage;
-    const std::string taps = fmt::format("{} taps{} recorded the same packets of {}", vantage.taps,
+    const bool more = quality.left_out > quality.packets - std::min(quality.left_out, quality.packets);  // than one other would have
+    const std::string taps = fmt::format("{}{} taps{} recorded the same packets of {}", more ? "At least " : "", vantage.taps,
                                          vantage.by_file ? ", each with a file or an interface of its own," : "",
                                          counted(vantage.hosts, "pair of hosts"));
     if (quality.mixes_taps()) {
@@ -128,7 +129,7 @@ void vantage_points(const CaptureQuality& quality, const Emit& emit) {
     emit({.party = Party::capture,
           .count = quality.left_out,
           .old_summary = fmt::format("{}: {} of {} are of the other {}, which recorded them {}. One tap of each pair of hosts is followed.", taps,
-                                 grouped(quality.left_out), counted(quality.packets, "packet"), vantage.taps == 2 ? "one" : "ones",
+                                 grouped(quality.left_out), counted(quality.packets, "packet"), vantage.taps == 2 && !more ? "one" : "ones",
                                  times_text(vantage.offset)),
           .old_advice = vantage.by_file ? "Analyse each file by itself (`qpscope analyze --host NAME -o NAME.qpp FILE`) and merge them (`qpscope merge`): what one "
                                       "of them lacks was lost between them, or by the recorder."
@@ -341,9 +342,23 @@ void malformed_packets(const Timeline& timeline, const Emit& emit) {
     const std::string again = quality.faulty_again == 0 ? "" : fmt::format(", {} of them different: the others repeat these", grouped(different));
     emit({.party = Party::undecided,
           .count = different,
-          .old_summary = fmt::format("{} of {} {} malformed{}{} a header breaks a rule of its format, or IP took the packet apart (fragments).", grouped(quality.faulty),
+          .old_summary = fmt::format("{} of {} {} malformed{}{} a header breaks a rule of its format.", grouped(quality.faulty),
                                  counted(quality.rdma_packets, "RDMA packet"), quality.faulty == 1 ? "is" : "are", again, again.empty() ? ":" : ";"),
           .old_advice = "List them (`qpscope packets -Y rdma.frame.fault`) and check whether one sender or one device on the path produces them."});
+}
+
+void ip_fragments(const Timeline& timeline, const Emit& emit) {
+    const CaptureQuality& quality = timeline.quality;
+    if (quality.fragments == 0) return;
+    const bool one = quality.fragments == 1;
+    emit({.party = Party::undecided,
+          .count = quality.fragments,
+          .old_summary = fmt::format("{} of {} {} the first fragment of an IP datagram: what {} is in fragments that are not put together, so that payload and ICRC are "
+                                 "not judged.",
+                                 grouped(quality.fragments), counted(quality.rdma_packets, "RDMA packet"), one ? "is" : "are each",
+                                 one ? "it carries further" : "they carry further"),
+          .old_advice = "Find who takes them apart (`qpscope packets -Y 'rdma.frame.fault == fragment'`), the sender or a router: RoCEv2 sets DF, and adapters may drop "
+                    "fragments; use a path MTU of RDMA that fits into the MTU of every link, headers included."});
 }
 
 void analysis_bounded(const Timeline& timeline, const Emit& emit) {
@@ -414,6 +429,11 @@ Family capture_family() {
                    .clause = "IBA 9.2",
                    .meaning = "Packets have malformed headers",
                    .draw = malformed_packets},
+        FindingRow{.id = "ip-fragments",
+                   .severity = Severity::warning,
+                   .clause = "IBA A17.3.1.2",
+                   .meaning = "IP took packets apart",
+                   .draw = ip_fragments},
         FindingRow{.id = "analysis-bounded",
                    .severity = Severity::note,
                    .clause = kObserved,

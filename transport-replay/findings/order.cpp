@@ -65,6 +65,10 @@ std::map<Address, Sender> senders(const Timeline& timeline) {
     return found;
 }
 
+std::string kind_advice(const std::string& name) {
+    return fmt::format("See whether all packets of a kind are wrong (`qpscope check`: FMT-01, and FMT-02 of padding), which {} then computes so; else ", name);
+}
+
 // Some are wrong, and others are not. Where they became wrong shows in what the receivers did with them.
 void tell_chance(const Sender& sender, const std::string& name, FindingDraft& draft) {
     const auto were = [](std::uint64_t count) { return count == 1 ? "was" : "were"; };
@@ -75,8 +79,8 @@ void tell_chance(const Sender& sender, const std::string& name, FindingDraft& dr
         draft.party = Party::capture;
         draft.old_summary += sender.taken == sender.corrupt ? fmt::format(", and {} {}", they(sender.taken), taken)
                                                         : fmt::format("; {} of them {}", grouped(sender.taken), taken);
-        draft.old_summary += ": intact at the receiver, and damaged only in the capture.";
-        draft.old_advice = "Look at what lies between the wire and this file: mirror port, tap, capturing host, tools that edit captures. What receivers drop "
+        draft.old_summary += ": intact at the receiver, and damaged only in the capture, unless both ends compute such ICRCs alike.";
+        draft.old_advice = kind_advice(name) + "look at what lies between the wire and this file: mirror port, tap, capturing host, tools that edit captures. What receivers drop "
                        "their counters tell (`ethtool -S`, `rdma statistic`).";
         return;
     }
@@ -89,10 +93,11 @@ void tell_chance(const Sender& sender, const std::string& name, FindingDraft& dr
     else
         draft.old_summary += fmt::format(": {} of them {} requested again by a NAK, and so corrupted on the way; {} of them {}, and so intact at the receiver.",
                                      grouped(sender.again), were(sender.again), grouped(sender.taken), taken);
+    const std::string kind = sender.again != 0 ? std::string() : kind_advice(name);
     draft.old_advice = fmt::format(
-        "List them (`qpscope packets -Y 'rdma.icrc.status == bad'`) and find the link that corrupts packets of {} (towards {} "
+        "{}{} them (`qpscope packets -Y 'rdma.icrc.status == bad'`) and find the link that corrupts packets of {} (towards {} "
         "first): FCS and symbol errors of NICs and switches (`ethtool -S`, `mlxlink`), then cable, optics, switch memory.",
-        name, sender.peer);
+        kind, kind.empty() ? "List" : "list", name, sender.peer);
 }
 
 FindingDraft draft_of(const Address& address, const Sender& sender) {

@@ -1,6 +1,7 @@
 // Findings about how two ends are set up to reach each other: RoCE version, GID, path MTU, partition.
 #include <transport-replay/findings/families.hpp>
 #include <transport-replay/findings/evidence.hpp>
+#include <transport-replay/model/starting_psn.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/words.hpp>
 
@@ -160,6 +161,26 @@ void pkey_mismatch(const Timeline& timeline, const Emit& emit) {
     }
 }
 
+void starting_psn_differs(const Timeline& timeline, const Emit& emit) {
+    for (const Connection& connection : timeline.connections) {
+        const CmAttempt* attempt = attempt_of(timeline, connection);
+        if (attempt == nullptr || !connection.reliable()) continue;
+        for (const End end : {End::a, End::b}) {
+            const auto start = starting_psn(connection, *attempt, end);
+            if (!start || !start->differs() || start->may_be_missing) continue;
+            const std::string from = who(connection.end(end)), to = host(connection.end(other(end)));
+            emit({.party = Party::requester,
+                  .connection = connection.uid,
+                  .old_packets = {attempt->first_frame, connection.way(end).first_frame},
+                  .old_summary = fmt::format("{} began to send to {} with PSN {}, although the {} of {} asks for {}: nothing was lost before.", from, to,
+                                         start->seen.value(), end == End::a ? "REP" : "REQ", to, start->announced.value()),
+                  .old_advice = fmt::format("Set the send PSN of the queue pair on {} (sq_psn) to the Starting PSN of the other side's message, and its receive PSN "
+                                        "(rq_psn) to that of its own.",
+                                        host(connection.end(end)))});
+        }
+    }
+}
+
 }  // namespace
 
 Family path_family() {
@@ -189,6 +210,11 @@ Family path_family() {
                    .clause = "IBA 10.9.3",
                    .meaning = "The ends of a connection are not in the same partition",
                    .draw = pkey_mismatch},
+        FindingRow{.id = "starting-psn-differs",
+                   .severity = Severity::warning,
+                   .clause = "IBA 12.7.31",
+                   .meaning = "Requests began with another PSN than the connection manager announced",
+                   .draw = starting_psn_differs},
     };
     return {kRows, {}};
 }

@@ -1,6 +1,7 @@
 // Findings about who cannot be reached: requests for a MAC address without an answer, ICMP errors about RoCEv2 packets. A host that has no
 // MAC address for its peer cannot bring a queue pair to RTR (ibv_modify_qp: errno 110), and sends nothing that a capture could show.
-#include <transport-replay/findings/families.hpp>
+#include <transport-replay/findings/draw.hpp>
+#include <transport-replay/model/observation.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/words.hpp>
 
@@ -8,6 +9,7 @@
 #include <array>
 #include <optional>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -62,6 +64,26 @@ private:
         const Way& own = connection.way(end);
         hosts.push_back({address, own.last_time, own.packets != 0, is_roce(connection)});
     }
+};
+
+// Who sent RoCE to whom, and whether within a VLAN: the way of it is the way of an answer between both, if it is the same network.
+class RoceWays {
+public:
+    explicit RoceWays(const Timeline& timeline) {
+        for (const Connection& connection : timeline.connections) {
+            if (!is_roce(connection)) continue;
+            for (const End end : {End::a, End::b}) {
+                const auto& tags = connection.way(end).pcps;
+                for (std::size_t i = 0; i < tags.size(); ++i)
+                    ways_.emplace_back(connection.end(end).address, connection.end(other(end)).address, tags[i].value != kNoPcp);
+            }
+        }
+        std::ranges::sort(ways_);
+    }
+    [[nodiscard]] bool has(const Address& from, const Address& to, bool tagged) const { return std::ranges::binary_search(ways_, std::tuple(from, to, tagged)); }
+
+private:
+    std::vector<std::tuple<Address, Address, bool>> ways_;
 };
 
 std::string_view protocol_of(const Address& address) { return address.bits[0] == 0 && address.bits[1] >> 32U == 0xffff ? "ARP" : "neighbour discovery"; }
@@ -169,13 +191,14 @@ std::string fate_of(const IcmpError& error) {
 void neighbour_unanswered(const Timeline& timeline, const Emit& emit) {
     if (timeline.reachability.neighbours.empty()) return;
     const RoceHosts hosts(timeline);
+    const RoceWays ways(timeline);
     for (const UnansweredNeighbour& one : timeline.reachability.neighbours) {
         const RoceHosts::Host* const target = hosts.find(one.target);
         const RoceHosts::Host* const asker = hosts.find(one.asker);
         if ((target == nullptr || !target->roce) && (asker == nullptr || !asker->roce)) continue;
         // It is there after all, or the tap may not hear what goes to who asks.
         if (target != nullptr && target->sends && target->spoke >= one.first_time) continue;
-        if (!one.answers_are_heard) continue;
+        if (!one.answers_are_heard && !ways.has(one.target, one.asker, one.tagged)) continue;
         emit({.party = Party::undecided,
               .old_packets = {one.first, one.last},
               .count = one.requests,

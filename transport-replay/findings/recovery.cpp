@@ -5,6 +5,7 @@
 #include <transport-replay/findings/lone_naks.hpp>
 #include <transport-replay/findings/evidence.hpp>
 #include <transport-replay/findings/loss_place.hpp>
+#include <transport-replay/model/starting_psn.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/words.hpp>
 #include <transport-replay/tracking/recovery_watch.hpp>
@@ -37,7 +38,9 @@ constexpr FactRow kNegotiatedExponent{"negotiated_exponent", Unit::number, "loca
 constexpr FactRow kNegotiatedTime{"negotiated_time", Unit::duration, "the time of that exponent"};
 constexpr FactRow kSilence{"silence", Unit::word,
                            "what was seen of the responder: answered (its answer was captured), fell_silent (it had answered before), cnps (CNPs alone), "
-                           "elsewhere (nothing on this connection, but other traffic), absent (nothing)"};
+                           "other_start (nothing, and its first request may have the wrong PSN), elsewhere (nothing on this connection, but other traffic), absent (nothing)"};
+constexpr FactRow kStartingPsn{"starting_psn", Unit::psn, "PSN of the first request that was captured"};
+constexpr FactRow kAnnouncedPsn{"announced_psn", Unit::psn, "Starting PSN that the connection manager announced"};
 constexpr FactRow kCnps{"cnps", Unit::count, "CNPs of the responder"};
 constexpr FactRow kRnrNaks{"rnr_naks", Unit::count, "RNR NAKs of the responder"};
 constexpr FactRow kRnrTimer{"rnr_timer", Unit::duration, "the longest RNR timer that was asked for"};
@@ -67,7 +70,7 @@ constexpr FactRow kResponsesMissed{"responses_missed", Unit::count, "response pa
 constexpr FactRow kResponsesLate{"responses_late", Unit::count, "response packets that passed the tap late"};
 constexpr std::array kOwnFacts{
     &kTransmissions, &kNegotiatedRetries, &kInterval, &kSingleWait, &kExponent, &kLongestExponent, &kExponentTime, &kAgreeingWaits, &kNegotiatedExponent,
-    &kNegotiatedTime, &kSilence, &kCnps, &kRnrNaks, &kRnrTimer, &kRnrCode, &kRnrWait, &kSeveralWaits, &kLongestTimer, &kLost, &kLostProven, &kAtLeast,
+    &kNegotiatedTime, &kSilence, &kStartingPsn, &kAnnouncedPsn, &kCnps, &kRnrNaks, &kRnrTimer, &kRnrCode, &kRnrWait, &kSeveralWaits, &kLongestTimer, &kLost, &kLostProven, &kAtLeast,
     &kLossEvents, &kOtherTap, &kCorrupt, &kRecoveries, &kPartly, &kRecoveryMode, &kEndedInTimeout, &kUndecided, &kTimeouts, &kTimeoutCauses, &kAnswerTook,
     &kSufficientExponent, &kSufficientTime, &kRetries, &kFromMiddle, &kResponsesMissed, &kResponsesLate,
 };
@@ -184,6 +187,9 @@ constexpr std::array kSilences{
     Silence{"cnps", Party::undecided,
             "Check that the tap sees the ACKs of {responder:host} (they may take another path), then that the queue pair on it is in RTR or RTS and expects "
             "this peer (`rdma resource show qp`)."},
+    Silence{"other_start", Party::undecided,
+            "Compare the send PSN of the queue pair on {requester:host} (sq_psn) with {announced_psn}, which {responder:host} announced as Starting PSN: it takes no "
+            "packet ahead of what it expects."},
     Silence{"elsewhere", Party::responder,
             "Check on {responder:host} that the queue pair exists, is in RTR or RTS and expects this peer (`rdma resource show qp`), and that the exchanged QP "
             "number, GID and P_Key are those of the live process."},
@@ -191,11 +197,24 @@ constexpr std::array kSilences{
             "Check on {responder:host} that the queue pair exists and is in RTR (`rdma resource show qp`) and that it is reachable at this GID (`rping`), then "
             "routes and firewalls for UDP port 4791 both ways, and whether the tap sees both directions."},
 };
-const Silence& silence(const Case& found, bool answered, const Heard& heard) {
+// Where the first request that was captured lies ahead of what CM announced, and nobody knows whether there were others before.
+std::optional<StartingPsn> doubtful_start(const Timeline& timeline, const Case& found) {
+    const CmAttempt* const attempt = attempt_of(timeline, found.connection);
+    const auto start = attempt == nullptr ? std::nullopt : starting_psn(found.connection, *attempt, found.requester);
+    return start && start->may_be_missing ? start : std::nullopt;
+}
+
+// Adds what the word is about.
+const Silence& silence(const Timeline& timeline, const Case& found, bool answered, const Heard& heard, Facts& facts) {
     if (answered) return kSilences[0];
     if (answers_of(found.answers()) != 0) return kSilences[1];
     if (found.answers().incidents->cnps != 0) return kSilences[2];
-    return kSilences[heard.any(found.to().address, found.from().address) ? 3 : 4];
+    if (const auto start = doubtful_start(timeline, found)) {
+        facts.emplace_back(kStartingPsn, start->seen);
+        facts.emplace_back(kAnnouncedPsn, start->announced);
+        return kSilences[3];
+    }
+    return kSilences[heard.any(found.to().address, found.from().address) ? 4 : 5];
 }
 
 // Where episodes of RNR ended: a responder may send a sequence NAK of the very PSN that it put off, for packets that were
@@ -239,8 +258,9 @@ void retries_exceeded(const Timeline& timeline, const Emit& emit) {
             if (!heard) heard.emplace(timeline);
             const Recovery& episode = *episodes.back();
             const CmAttempt* attempt = attempt_of(timeline, found.connection);
-            const Silence& why = silence(found, episode.answered, *heard);
-            Facts facts{{kRequester, found.from()},
+            Facts facts;
+            const Silence& why = silence(timeline, found, episode.answered, *heard, facts);
+            facts.insert(facts.end(), {{kRequester, found.from()},
                         {kResponder, found.to()},
                         {kPsn, episode.psn},
                         {kOperation, verb(episode.verb)},
@@ -248,7 +268,7 @@ void retries_exceeded(const Timeline& timeline, const Emit& emit) {
                         {kStalled, episode.lost_time()},
                         {kNegotiatedRetries, attempt == nullptr ? std::nullopt : attempt->retry_count},
                         {kSilence, why.word},
-                        {kCnps, nonzero(found.answers().incidents->cnps)}};
+                        {kCnps, nonzero(found.answers().incidents->cnps)}});
             add_timer(facts, found.way(), {&episode}, attempt);
             emit({.party = why.party,
                   .connection = found.connection.uid,
@@ -423,19 +443,20 @@ void ack_timeout(const Timeline& timeline, const Emit& emit) {
         const auto episodes = kept(found, [&](const Recovery& episode) { return !other(episode); });
         const bool answered = !episodes.empty() && std::ranges::all_of(episodes, &Recovery::answered);
         const bool lost = found.way().incidents->gaps.network != 0 || found.answers().incidents->response_gaps.network != 0 || answered;
+        Facts facts;
         const Silence* why = nullptr;
         const bool naks_ignored =
             !episodes.empty() && std::ranges::all_of(episodes, [](const Recovery* episode) { return episode->ignored_nak() && episode->proven; });
         if (answered || answers_of(found.answers()) == 0) {
             if (!heard) heard.emplace(timeline);
-            why = &silence(found, answered, *heard);
+            why = &silence(timeline, found, answered, *heard, facts);
         }
         auto placed = timeouts_placed(episodes, timeline.hosts);
-        Facts facts{{kRequester, found.from()},
+        facts.insert(facts.end(), {{kRequester, found.from()},
                     {kResponder, found.to()},
                     {kTimeouts, sum.triggers},
                     {kSilence, why == nullptr ? std::optional<std::string_view>{} : why->word},
-                    {kCnps, nonzero(found.answers().incidents->cnps)}};
+                    {kCnps, nonzero(found.answers().incidents->cnps)}});
         add_resent(facts, sum, rests_of_reads(episodes));
         add_timer(facts, found.way(), episodes, attempt_of(timeline, found.connection));
         add_stall(facts, sum.episodes, sum.lost, sum.most_lost);

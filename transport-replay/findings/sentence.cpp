@@ -30,6 +30,8 @@ constexpr std::array kFragments{
              "[silence=answered?an answer from {responder:host} was captured, so it was lost between the tap and {requester:host}]"
              "[silence=fell_silent?{responder:host} had answered on this connection before]"
              "[silence=cnps?{responder:host} answered with {cnps:CNP} alone: requests reached it]"
+             "[silence=other_start?{responder:host} never answered on this connection, whose first captured request has PSN {starting_psn}, where CM announced "
+             "{announced_psn}]"
              "[silence=elsewhere?{responder:host} never answered on this connection but sends other traffic to {requester:host}]"
              "[silence=absent?no RDMA packet from {responder:host} to {requester:host} was captured]"},
     // Of lost packets: where.

@@ -120,6 +120,19 @@ void protocol_error(const Timeline& timeline, const Emit& emit) {
     }
 }
 
+void message_malformed(const Timeline& timeline, const Emit& emit) {
+    for (const EventSummary& summary : summaries(timeline, UlpEventKind::malformed)) {
+        const Sides sides = sides_of(timeline, *summary.first);
+        const std::string& speaker = summary.first->by_active ? sides.active : sides.passive;
+        FindingDraft draft = draft_of(summary, Party::application);
+        draft.old_summary = fmt::format("{} sent {} {} of {} that {} the format: {}.", speaker, summary.first->by_active ? sides.passive : sides.active,
+                                    counted(summary.count, "message"), protocol_name(summary.first->protocol), summary.count == 1 ? "breaks" : "break",
+                                    clean(summary.first->words));
+        draft.old_advice = fmt::format("Update the software of {}, or find what changes its messages: a receiver cannot answer them.", speaker);
+        emit(std::move(draft));
+    }
+}
+
 void keep_alive_late(const Timeline& timeline, const Emit& emit) {
     for (const EventSummary& summary : summaries(timeline, UlpEventKind::keep_alive_late)) {
         const Sides sides = sides_of(timeline, *summary.first);
@@ -225,6 +238,11 @@ Family ulp_events_family() {
                    .clause = kObserved,
                    .meaning = "One end reported an error of an upper-layer protocol to the other",
                    .draw = protocol_error},
+        FindingRow{.id = "message-malformed",
+                   .severity = Severity::warning,
+                   .clause = "RFC 8166 4",
+                   .meaning = "A message of an upper-layer protocol breaks its format",
+                   .draw = message_malformed},
         FindingRow{.id = "keep-alive-late",
                    .severity = Severity::warning,
                    .clause = kObserved,

@@ -74,8 +74,23 @@ constexpr std::array kEvents{
     Phrase{"port error", Complaint::port},
     Phrase{"event_port_err", Complaint::port},
 };
-constexpr std::array<std::string_view, 3> kRejected{"connect rejected", "connection rejected", "rdma_cm_event_rejected"};
-constexpr std::array kUnreachable{std::string_view("rdma_cm_event_unreachable"), std::string_view("rdma connection establishment failed (-110)")};
+// Of lines about a REJ, up to its reason: event 8 of the RDMA CM by name or number, NVMe and iSER, SMB Direct, SRP, perftest; LNet and
+// RPC over RDMA name the peer before.
+constexpr std::array<std::string_view, 9> kRejected{"connect rejected", "connection rejected", "rdma_cm_event_rejected", "rejected (8)", "event=rejected",
+                                                     " rej ",            "bl blka 8",           "o2ib rejected",          "cma_handler: rejected"};
+constexpr std::string_view kConnectionTo = "connection to ";
+constexpr std::string_view kPeerRejected = " rejected: ";
+constexpr std::array<std::string_view, 5> kUnreachable{"rdma_cm_event_unreachable", "rdma connection establishment failed (-110)", "unreachable (7)",
+                                                       "event=unreachable", "bl blka 7"};
+
+// What the kernel calls reasons that it has other words for than the specification (rdma_reject_msg()).
+constexpr std::array kKernelReasons{
+    ValueName{1, "no qp"},           ValueName{2, "no eec"},          ValueName{3, "no resources"},
+    ValueName{6, "invalid comm id"}, ValueName{10, "stale conn"},     ValueName{12, "invalid gid"},
+    ValueName{13, "invalid lid"},    ValueName{24, "port cm redirect"}, ValueName{25, "port redirect"},
+    ValueName{26, "invalid mtu"},    ValueName{27, "insufficient resp resources"}, ValueName{28, "consumer defined"},
+    ValueName{29, "invalid rnr retry"}, ValueName{30, "duplicate local comm id"}, ValueName{31, "invalid class version"},
+};
 
 // "QP 51 error: TEXT (0x..." of mlx5 in the kernel: it looks up the syndrome of the CQE in the names of another enumeration, so that
 // a text means the syndrome of its place.
@@ -195,7 +210,7 @@ void read_addresses(std::string_view line, LogLine& result) {
 }
 
 bool means_qp(std::string_view word) {
-    constexpr std::array<std::string_view, 7> kEnds{"qp", "qpn", "qp_num", "qpnum", "qp_number", "qp_no", "qp_id"};
+    constexpr std::array<std::string_view, 8> kEnds{"qp", "qpn", "qp_num", "qpnum", "qp_number", "qp_no", "qp_id", "qpid"};
     return std::ranges::any_of(kEnds, [&](std::string_view end) { return word.ends_with(end); });
 }
 bool means_lid(std::string_view word) { return word == "lid" || word == "dlid" || word == "slid"; }
@@ -237,7 +252,7 @@ void read_number(std::string_view line, std::string_view before, std::string_vie
         if (value != 0)  // what RoCE, which has none, is printed with
             add_once(result.addresses, Address{{0, value & 0xffff}, AddressSpace::infiniband_lid});
     } else if (word.ends_with("status") || word == "wc") {
-        say(find(kStatuses, value));
+        if (line.find("cxgb4") == std::string_view::npos) say(find(kStatuses, value));  // whose numbers are its own
     } else if (word == "error" && before == "with" && line.find("got completion") != std::string_view::npos) {
         say(find(kStatuses, value));  // NCCL up to 2.19, MVAPICH
     } else if (word == "synd" || word == "syndrome") {
@@ -299,9 +314,18 @@ std::optional<std::uint16_t> reject_reason_in(std::string_view rest) {
         const auto value = number_at(after_name(rest.substr(at + name.size())));
         if (value && *value != 0 && *value <= kMost) return static_cast<std::uint16_t>(*value);
     }
-    for (const ValueName& reason : kCmRejectReasons)
-        if (rest.find(lower_case(reason.name)) != std::string_view::npos) return static_cast<std::uint16_t>(reason.value);
+    for (const std::span<const ValueName> reasons : {std::span<const ValueName>(kCmRejectReasons), std::span<const ValueName>(kKernelReasons)})
+        for (const ValueName& reason : reasons)
+            if (rest.find(lower_case(reason.name)) != std::string_view::npos) return static_cast<std::uint16_t>(reason.value);
     return std::nullopt;
+}
+
+// Where the reason of a rejected connection may begin.
+std::optional<std::size_t> behind_rejected(std::string_view line) {
+    if (const auto behind = behind_any(line, kRejected)) return behind;
+    const std::size_t to = line.find(kConnectionTo);
+    const std::size_t at = to == std::string_view::npos ? to : line.find(kPeerRejected, to);
+    return at == std::string_view::npos ? std::nullopt : std::optional(at + kPeerRejected.size());
 }
 
 // "QP 51 error: fatal error (0x88 0x0 0x0)": complaint and vendor syndrome.
@@ -321,7 +345,7 @@ std::optional<Numbers> kernel_queue_pair_error(std::string_view line) {
 }
 
 std::optional<Complaint> connection_manager_in(std::string_view line, LogLine& result) {
-    if (const auto behind = behind_any(line, kRejected)) {
+    if (const auto behind = behind_rejected(line)) {
         result.reject_reason = reject_reason_in(line.substr(*behind));
         return Complaint::rejected;
     }

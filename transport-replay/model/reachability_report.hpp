@@ -19,7 +19,8 @@ struct UnansweredNeighbour {
     dissect::Instant first_time{};
     dissect::Instant last_time{};
     dissect::Duration rest{};        // from the last one to the end of the capture
-    bool answers_are_heard = false;  // the capture has an answer of another host to the one that asks
+    bool answers_are_heard = false;  // the capture has answers to the one that asks: of the target before, or of two others
+    bool tagged = false;             // with a VLAN tag
 };
 
 struct IcmpError {

@@ -105,9 +105,10 @@ enum class UlpEventKind : std::uint8_t {
     error_message,    // one side says that something is wrong, outside of any operation
     credits_exhausted,  // ulp/credit_wait.hpp has the words; number: how many were granted
     terminated,       // the session or the stream was ended because of an error
+    malformed,        // a message that breaks its format
 };
-inline constexpr std::array<std::string_view, 6> kUlpEventNames{"refused",       "login_failed",    "keep_alive_late",
-                                                                "error_message", "credits_exhausted", "terminated"};
+inline constexpr std::array<std::string_view, 7> kUlpEventNames{"refused",           "login_failed", "keep_alive_late", "error_message",
+                                                                "credits_exhausted", "terminated",   "malformed"};
 
 struct UlpEvent {
     UlpEventKind kind{};

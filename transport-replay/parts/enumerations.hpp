@@ -64,7 +64,7 @@ template <> inline constexpr std::uint64_t kEnd<RecoveryKind> = behind(RecoveryK
 template <> inline constexpr std::uint64_t kEnd<RefusedAccess::Verdict> = behind(RefusedAccess::Verdict::other_key);
 template <> inline constexpr std::uint64_t kEnd<TransmissionSelection> = behind(TransmissionSelection::vendor);
 template <> inline constexpr std::uint64_t kEnd<UlpBasis> = behind(UlpBasis::user);
-template <> inline constexpr std::uint64_t kEnd<UlpEventKind> = behind(UlpEventKind::terminated);
+template <> inline constexpr std::uint64_t kEnd<UlpEventKind> = behind(UlpEventKind::malformed);
 template <> inline constexpr std::uint64_t kEnd<OperationOutcome> = behind(OperationOutcome::unanswered);
 template <> inline constexpr std::uint64_t kEnd<UlpLabel::Part> = behind(UlpLabel::Part::answer);
 

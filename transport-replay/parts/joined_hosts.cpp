@@ -159,6 +159,7 @@ void add(CaptureQuality& all, const CaptureQuality& one) {
     all.unreadable += one.unreadable;
     all.faulty += one.faulty;
     all.faulty_again += one.faulty_again;
+    all.fragments += one.fragments;
     all.icrc_good += one.icrc_good;
     all.icrc_bad += one.icrc_bad;
     all.icrc_not_checkable += one.icrc_not_checkable;

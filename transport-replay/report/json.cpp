@@ -31,6 +31,7 @@ void add_quality(Document& document, const CaptureQuality& quality) {
     document.add("shortest_cut_bytes", quality.shortest_cut);
     document.add("unreadable_packets", quality.unreadable);
     document.add("faulty_packets", quality.faulty);
+    document.add("ip_fragments", quality.fragments);
     document.add("copies_of_other_taps", quality.copies_of_other_taps);
     document.add("copies_of_same_tap", quality.copies_of_same_tap);
     document.add("ambiguous_repetitions", quality.ambiguous_repetitions);

@@ -115,6 +115,15 @@ std::uint32_t GapLedger::fill_rest(Psn first, Psn behind) {
     return filled;
 }
 
+void GapLedger::withdraw_before(Psn behind) {
+    if (!state_.there()) return;
+    State& state = state_.made();
+    const auto range = std::ranges::find_if(state.ranges, [&](const Range& one) { return one.first + one.count == behind && !one.asked_for && !one.corrupt; });
+    if (range == state.ranges.end()) return;
+    state.counts.skipped -= std::min<std::uint64_t>(state.counts.skipped, range->count);
+    state.ranges.erase(range);
+}
+
 void GapLedger::last_was_sent_again() {
     if (!state_.there()) return;
     State& state = state_.made();

@@ -55,6 +55,8 @@ public:
     std::optional<Filled> fill(dissect::Psn psn, GapFilling filling);
     // PSNs that a READ takes beside its first: no packets of their own. How many of them were in a gap.
     std::uint32_t fill_rest(dissect::Psn first, dissect::Psn behind);
+    // The PSNs right before `behind` were never due, unless somebody asked for them.
+    void withdraw_before(dissect::Psn behind);
     // What was filled last as overtaken turned out to be the start of a recovery.
     void last_was_sent_again();
     // What was filled by a retransmission was only late: its first sending came after all.

@@ -107,6 +107,10 @@ bool QualityTracker::is_faulty(const Observation& observation) {
 // Another tap's recording of a malformed packet is no second one; nor can it be told from a retransmission, so both are called the same
 // bytes.
 void QualityTracker::take_fault(const Observation& observation) {
+    if (observation.fault == Fault::fragment) {
+        ++quality_.fragments;
+        return;
+    }
     ++quality_.faulty;
     if (faulty_.contains(observation.packet_hash)) ++quality_.faulty_again;
     else if (faulty_.size() < kMaxFaulty) faulty_.insert(observation.packet_hash);

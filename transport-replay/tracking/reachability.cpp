@@ -74,7 +74,7 @@ void ReachabilityTracker::take_arp(const Observation& observation, bool in_turn)
     const std::uint64_t mac = mac_at(arp, 8);
     if (!asks && sender != target) claim(observation, sender, mac, mac_at(arp, 18));
     speaks(sender);
-    hear(observation, mac);
+    hear(observation, mac, sender);
     if (asks && sender != target && in_turn) ask(observation, sender, target, mac);
 }
 
@@ -90,11 +90,11 @@ void ReachabilityTracker::take_discovery(const Observation& observation, Bytes m
         const bool override = (read_be<std::uint8_t>(message, 4) & kOverride) != 0;
         if (override) claim(observation, target, link_layer_address(message, 2), observation.link_destination);
         speaks(target);
-        hear(observation, link_layer_address(message, 2));
+        hear(observation, link_layer_address(message, 2), target);
     } else if (type == kSolicitation && !is_nobody(sender)) {
         const std::uint64_t mac = link_layer_address(message, 1);
         speaks(sender);
-        hear(observation, mac);
+        hear(observation, mac, sender);
         if (in_turn) ask(observation, sender, target, mac);
     }
 }
@@ -152,6 +152,7 @@ void ReachabilityTracker::ask(const Observation& observation, const Address& ask
         found = askers.emplace(askers.end(), Asked{{}, place, mac});
         found->report.asker = asker;
         found->report.target = target;
+        found->report.tagged = observation.pcp != kNoPcp;
         found->report.first = observation.frame;
         found->report.first_time = observation.time;
     }
@@ -162,13 +163,13 @@ void ReachabilityTracker::ask(const Observation& observation, const Address& ask
     report.last_time = observation.time;
 }
 
-void ReachabilityTracker::hear(const Observation& observation, std::uint64_t sender) {
+void ReachabilityTracker::hear(const Observation& observation, std::uint64_t sender, const Address& host) {
     const std::uint64_t receiver = observation.link_destination;
     if (sender == 0 || receiver == 0 || sender == receiver || is_group(receiver)) return;
     const std::pair key(place_of(observation), receiver);
     const auto found = listeners_.find(key);
     if (found != listeners_.end()) found->second.several |= found->second.sender != sender;
-    else if (listeners_.size() < kMaxListeners) listeners_.emplace(key, Listener{sender, false});
+    else if (listeners_.size() < kMaxListeners) listeners_.emplace(key, Listener{sender, host, false});
 }
 
 void ReachabilityTracker::add(const IcmpError& error) {
@@ -231,7 +232,7 @@ ReachabilityReport ReachabilityTracker::finish() {
             const Recording* const recording = recording_of(place);
             const auto listener = listeners_.find({place, mac});
             one.rest = recording == nullptr ? Duration{} : recording->last - one.last_time;
-            one.answers_are_heard = listener != listeners_.end() && listener->second.several;
+            one.answers_are_heard = listener != listeners_.end() && (listener->second.several || listener->second.host == target);
             if (one.requests >= kRequestsInVain && one.rest >= kNeighbourTime) report.neighbours.push_back(one);
         }
     // In two networks, or recorded twice: once.

@@ -58,9 +58,10 @@ private:
         Place place;
         std::uint64_t mac = 0;  // of the asker; 0: nobody knows
     };
-    // What came to a MAC address alone: from how many others.
+    // What came to a MAC address alone: from how many others, and who the first of them said to be.
     struct Listener {
         std::uint64_t sender = 0;
+        Address host;
         bool several = false;
     };
     // Who answered last for an address, to one that asked.
@@ -78,7 +79,7 @@ private:
     void take_error(const Observation& observation, bool version_6, dissect::Bytes message);
     void ask(const Observation& observation, const Address& asker, const Address& target, std::uint64_t mac);
     void speaks(const Address& host) { asked_.erase(host); }
-    void hear(const Observation& observation, std::uint64_t sender);
+    void hear(const Observation& observation, std::uint64_t sender, const Address& host);
     void add(const IcmpError& error);
     void claim(const Observation& observation, const Address& host, std::uint64_t mac, std::uint64_t asker);
     [[nodiscard]] std::vector<AddressConflict> conflicts() const;

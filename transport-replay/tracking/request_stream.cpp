@@ -99,7 +99,7 @@ bool RequestStream::may_reach(Psn psn, std::uint32_t pmtu) const {
 bool RequestStream::waits_for(Psn psn) const { return covering(psn) != nullptr; }
 
 void RequestStream::begin_at(Psn psn) {
-    started_ = answered_ = true;
+    started_ = answered_ = announced_ = true;
     next_ = acknowledged_ = psn;
 }
 
@@ -208,9 +208,10 @@ void RequestStream::took_all_before(Index index, const Observation& request) {
 RequestArrival RequestStream::send(const Observation& request, std::uint32_t pmtu, std::vector<Message>& done, std::size_t most_open) {
     if (inferred_pmtu_ != 0 && request.psn != next_) pmtu = correct_guess(request, pmtu);
     const std::uint32_t span = span_of(request, pmtu);
-    if (!started_) {
+    const bool elsewhere = std::exchange(announced_, false) && request.psn.before(next_);
+    if (!started_ || elsewhere) {
         begin_at(request.psn);
-        answered_ = false;
+        answered_ = announced_ = false;
         append(request, span);
         return {.arrival = Arrival::first};
     }
@@ -250,6 +251,7 @@ RequestArrival RequestStream::send_corrupt(const Observation& request) {
         begin_at(request.psn);
         answered_ = false;
     }
+    announced_ = false;
     const std::int32_t distance = request.psn - next_;
     if (distance >= kPlausible || distance < -kRestartDistance) return {};
     if (distance >= 0) {

@@ -63,7 +63,8 @@ public:
     static constexpr std::size_t kMaxOpen = 4096;
     static constexpr std::int32_t kRestartDistance = kFarPsn;
 
-    // The first PSN, as the connection manager tells it: what is missing before the first packet is then missing.
+    // The first PSN, as the connection manager tells it: what is missing before the first packet is then missing. A requester that begins
+    // behind it repeats nothing: it begins elsewhere.
     void begin_at(dissect::Psn psn);
 
     // A request packet. `pmtu` in bytes, 0 where it is not known: a READ then counts one PSN until its responses, or the
@@ -164,6 +165,7 @@ private:
     dissect::Psn acknowledged_;
     bool started_ = false;
     bool answered_ = false;  // acknowledged_ is from an answer, not the first PSN seen
+    bool announced_ = false;  // where it begins; no packet was seen
     std::uint32_t reads_open_ = 0;
     std::uint32_t inferred_pmtu_ = 0;
     std::uint32_t dropped_ = 0;

@@ -333,8 +333,11 @@ void Tracker::take_request(WayOf where, const Observation& observation, Repeated
     Entry& entry = entries_[where.index()];
     Direction& direction = entry.directions[static_cast<std::size_t>(where.from())];
     Way& way = entry.connection.way(where.from());
-    if (way.requests++ == 0) way.first_psn = observation.psn.value();
     const Place place_in_message = info(observation.opcode).place;
+    if (way.requests++ == 0) {
+        way.first_psn = observation.psn.value();
+        direction.begins_whole = begins_message(place_in_message);
+    }
     if (place_in_message == Place::first || place_in_message == Place::middle)
         way.path_mtu = std::max(way.path_mtu, observation.payload_length);
     if (repeated == Repeated::perhaps_by_tap && was_sent(direction, observation.psn)) {  // nothing is concluded from it

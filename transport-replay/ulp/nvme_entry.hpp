@@ -60,6 +60,8 @@ struct Descriptor {
     const auto flags = dissect::read_le<std::uint8_t>(entry, 1);
     const unsigned pointer = flags >> 6U;
     if ((flags & 0x3cU) != 0 || (flags & 3U) == 3 || pointer == 3) return false;
+    // A Flush names a namespace, and no queue is deleted over fabrics: zeros, as an anonymised capture has them, are no command.
+    if (dissect::read_le<std::uint8_t>(entry, 0) == 0 && dword(entry, 1) == 0) return false;
     const Descriptor data = descriptor(entry);
     if (pointer == 0 && data.memory.length != 0) return false;  // PRPs do not exist over fabrics
     return data.type <= kMostType || data.type == kVendorType;

@@ -168,6 +168,26 @@ std::uint64_t data_inside(Bytes rpc, const RpcHead& head, OperationCode code, co
     return 0;
 }
 
+// What of a message that was not understood breaks its format (RFC 8166 4); empty: nothing that the bytes at hand prove.
+std::string breach_of(const UlpMessage& message) {
+    constexpr std::uint32_t kVersionAt = 4, kTypeAt = 12;
+    if (message.length == 0) return {};
+    if (message.length < kRpcRdmaHeaderLength) return "shorter than their header";
+    if (message.bytes.size() < kRpcRdmaHeaderLength) return {};
+    if (const auto version = read_be<std::uint32_t>(message.bytes, kVersionAt); version != kRpcRdmaVersion) return fmt::format("version {}, not 1", version);
+    if (const auto type = RpcRdmaType{read_be<std::uint32_t>(message.bytes, kTypeAt)}; type > RpcRdmaType::error)
+        return fmt::format("message type {}, which does not exist", std::to_underlying(type));
+    if (!message.whole()) return {};
+    const auto head = rpc_rdma_head(message.bytes);
+    if (!head) return "shorter than their header";
+    if (!head->has_lists()) return "an RDMA_ERROR without an error code that exists";
+    const auto chunks = chunks_of(message.bytes, *head);
+    if (!chunks) return "chunk lists that do not end within the message";
+    const auto inside = rpc_head(slice(message.bytes, chunks->body));
+    if (!inside) return "no whole RPC header behind the chunk lists";
+    return inside->xid == head->xid ? std::string{} : "another XID than the RPC header behind it";
+}
+
 UlpLabel label(UlpLabel::Part part, OperationCode code, std::uint32_t xid) { return {part, UlpProtocol::rpc_rdma, code, xid}; }
 
 }  // namespace
@@ -178,6 +198,8 @@ bool is_rpc_private_data(const CmAttempt& attempt) {
 }
 
 void RpcMachine::connected(const CmAttempt& attempt, UlpSession& session) {
+    named_ = true;
+    is_sure_ = is_rpc_private_data(attempt);
     static constexpr Field kSend = named(kRpcRdmaPrivateFields, "rdma.rpcordma.private.send_size");
     static constexpr Field kReceive = named(kRpcRdmaPrivateFields, "rdma.rpcordma.private.receive_size");
     const auto note_buffers = [&](const CmSide& side, std::string_view name) {
@@ -191,8 +213,16 @@ void RpcMachine::connected(const CmAttempt& attempt, UlpSession& session) {
 }
 
 Understood RpcMachine::message(const UlpMessage& message, UlpSession& session) {
+    const Understood understood = follow(message, session);
+    if (understood.understood || !is_sure_) return understood;
+    if (const std::string breach = breach_of(message); !breach.empty()) session.event(UlpEventKind::malformed, message, breach);
+    return understood;
+}
+
+Understood RpcMachine::follow(const UlpMessage& message, UlpSession& session) {
     const auto head = rpc_rdma_head(message.bytes);
     if (!head || head->version != kRpcRdmaVersion) return {};
+    is_sure_ = is_sure_ || (named_ && head->credits != 0 && head->credits <= UINT16_MAX);
     if (head->type == RpcRdmaType::error) return error(message, *head, session);
     if (head->type == RpcRdmaType::done) return {.understood = true, .label = {}};
     const auto chunks = chunks_of(message.bytes, *head);
@@ -205,6 +235,7 @@ Understood RpcMachine::message(const UlpMessage& message, UlpSession& session) {
     const Bytes rpc = slice(message.bytes, chunks->body);
     const auto inside = rpc_head(rpc);
     if (!inside || inside->xid != head->xid) return {};
+    is_sure_ = true;
     return inside->call ? call(message, *head, chunks->body, session) : answer(message, *head, chunks->body, session);
 }
 

@@ -20,6 +20,7 @@ public:
     [[nodiscard]] std::uint8_t data_detail(const UlpOperation& operation) const;
 
 private:
+    [[nodiscard]] Understood follow(const UlpMessage& message, UlpSession& session);
     [[nodiscard]] Understood call(const UlpMessage& message, const dissect::RpcRdmaHead& head, std::size_t rpc, UlpSession& session);
     [[nodiscard]] Understood long_call(const UlpMessage& message, const dissect::RpcRdmaHead& head, std::uint64_t length,
                                        UlpSession& session);
@@ -39,6 +40,8 @@ private:
     bool said_none_ = false;
     bool knows_version_ = false;
     bool knows_machine_ = false;
+    bool named_ = false;    // by its port or its private data
+    bool is_sure_ = false;  // that this is RPC over RDMA: both headers of a message agreed, or one that could be it where it was named
 };
 
 }  // namespace qps::transport

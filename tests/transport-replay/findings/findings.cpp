@@ -241,10 +241,28 @@ TEST_CASE("a refused access is compared with what the upper protocol offered, wh
     CHECK(one(timeline, "remote-access-error").summary.find("offered") == std::string::npos);
 }
 
+TEST_CASE("PSNs that look as if they were behind may be ahead, where there was time for almost all of them") {
+    Timeline timeline = healthy();
+    Way& way = timeline.connections[0].ways[0];
+    way.requests = 1;
+    way.acks = way.read_responses = 0;
+    way.first_psn = 100;
+    timeline.cm.attempts[0].answered = Instant{0};
+    timeline.cm.attempts[0].passive.starting_psn = Psn(105);
+    const auto told = [&](std::int64_t after) {
+        way.first_time = Instant{after};
+        draw_findings(timeline);
+        return std::ranges::count(timeline.findings, "starting-psn-differs", &Finding::id);
+    };
+    CHECK(told(kSecond) == 0);
+    REQUIRE(told(kMillisecond) == 1);
+    CHECK(says(one(timeline, "starting-psn-differs").summary, "with PSN 100, although the REP of"));
+}
+
 TEST_CASE("malformed packets with the same bytes are said to be so") {
     Timeline timeline = healthy();
     timeline.quality.faulty = 16;
-    CHECK(says(one(timeline, "malformed-packets").summary, "16 of 400 RDMA packets are malformed: a header"));
+    CHECK(says(one(timeline, "malformed-packets").summary, "16 of 400 RDMA packets are malformed: a header breaks a rule of its format."));
     timeline.quality.faulty_again = 8;
     const Finding& finding = one(timeline, "malformed-packets");
     CHECK(finding.count == 8);

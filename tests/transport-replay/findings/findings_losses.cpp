@@ -75,7 +75,8 @@ TEST_CASE("ICRC: all packets of a sender wrong is a sender's fault, or the captu
         CHECK(one(timeline, "icrc-wrong").party == Party::capture);
         CHECK(says(one(timeline, "icrc-wrong").summary,
                    "3 of 200 packets from 10.0.0.1 (1.5 %) have a wrong ICRC, and they were acknowledged without a NAK or a retransmission: intact at the "
-                   "receiver, and damaged only in the capture."));
+                   "receiver, and damaged only in the capture, unless both ends compute such ICRCs alike."));
+        CHECK(says(one(timeline, "icrc-wrong").advice, "FMT-02"));
         timeline.connections[0].ways[1].incidents.made().unread_answers = 1;  // perhaps NAKs
         CHECK(one(timeline, "icrc-wrong").party == Party::undecided);
     }

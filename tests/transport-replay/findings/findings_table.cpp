@@ -118,6 +118,16 @@ UlpConversation& speaks(Timeline& timeline) {
     for (int i = 0; i < 200; ++i) conversation.latency.add(Duration{100 * kMicrosecond});
     return conversation;
 }
+// The REP asks for that PSN; host 1 begins with 100, and five PSNs of it are missing.
+void asks_for_psn(Timeline& timeline, std::uint32_t psn) {
+    a(timeline).requests = std::max<std::uint64_t>(a(timeline).requests, 1);
+    a(timeline).first_psn = 100;
+    a(timeline).incidents.made().gaps = {.skipped = 5, .network = 5};
+    a(timeline).acks = a(timeline).read_responses = 0;
+    a(timeline).first_time = Instant{kMillisecond};
+    cm(timeline).answered = Instant{0};
+    cm(timeline).passive.starting_psn = Psn(psn);
+}
 UlpEvent& add_event(Timeline& timeline, UlpEventKind kind) {
     speaks(timeline);
     UlpEvent& event = timeline.ulp.events.emplace_back();
@@ -290,6 +300,8 @@ const std::array kProofs{
     Proof{"pkey-mismatch", kWarning, Party::application, [](T t) { only(a(t).pkeys, Pkey{0x7fff}), only(b(t).pkeys, Pkey{0x7fff}); },
           [](T t) { only(a(t).pkeys, Pkey{0x7fff}); }},
 
+    Proof{"starting-psn-differs", kWarning, Party::requester, [](T t) { asks_for_psn(t, 105); }, [](T t) { asks_for_psn(t, 95); }},
+
     Proof{"dscp-differs", kWarning, Party::undecided, [](T t) { only(b(t).dscps, std::uint8_t{0}); },
           [](T t) { only(a(t).dscps, std::uint8_t{0}), only(b(t).dscps, std::uint8_t{0}); }},
     Proof{"dscp-changes", kNote, Party::undecided, [](T t) { a(t).dscps.add(0); }, [](T t) { a(t).dscps.add(26); }},
@@ -404,6 +416,8 @@ const std::array kProofs{
           [](T t) { waits(t, 200 * kMillisecond); }},
     Proof{"operation-slow", kWarning, Party::responder, [](T t) { slow_one(t, 20 * kMillisecond); },
           [](T t) { slow_one(t, 900 * kMicrosecond); }},
+    Proof{"message-malformed", kWarning, Party::application, [](T t) { add_event(t, UlpEventKind::malformed); },
+          [](T t) { add_event(t, UlpEventKind::error_message); }},
     Proof{"keep-alive-late", kWarning, Party::requester, [](T t) { add_event(t, UlpEventKind::keep_alive_late); },
           [](T t) { add_event(t, UlpEventKind::credits_exhausted); }},
     Proof{"credits-exhausted", kNote, Party::responder, [](T t) { add_event(t, UlpEventKind::credits_exhausted); },
@@ -470,7 +484,8 @@ const std::array kProofs{
     Proof{"clock-offset", kNote, Party::capture, [](T t) { answered_early(t, kMillisecond); }, [](T t) { answered_early(t, 0); }},
     Proof{"clock-coarse", kNote, Party::capture, [](T t) { t.quality.clock_resolution = Duration{kMillisecond}; },
           [](T t) { t.quality.clock_resolution = Duration{kMicrosecond}; }},
-    Proof{"malformed-packets", kWarning, Party::undecided, [](T t) { t.quality.faulty = 1; }, [](T) {}},
+    Proof{"malformed-packets", kWarning, Party::undecided, [](T t) { t.quality.faulty = 1; }, [](T t) { t.quality.fragments = 1; }},
+    Proof{"ip-fragments", kWarning, Party::undecided, [](T t) { t.quality.fragments = 1; }, [](T t) { t.quality.faulty = 1; }},
     Proof{"analysis-bounded", kNote, Party::capture, [](T t) { t.left_out.messages = 1; },
           [](T t) {
               t.left_out.findings = {{"ack-timeout", kWarning, 1}};

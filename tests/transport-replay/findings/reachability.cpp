@@ -120,6 +120,40 @@ TEST_CASE("a peer that never was is told, too") {
     CHECK(hosts.found("neighbour-unanswered").size() == 1);
 }
 
+TEST_CASE("what came from a peer before says that its answer would be in the capture") {
+    RecordedHosts hosts;
+    std::size_t expected = 1;
+    SECTION("RoCE") {
+        hosts.roce(2, 1, 0);
+        hosts.roce(1, 2, 0.1);
+    }
+    SECTION("RoCE to a peer that asks in another network") {
+        hosts.roce(2, 1, 0);
+        hosts.vlan = 7;
+        expected = 0;
+    }
+    SECTION("RoCE to others only") {
+        hosts.roce(2, 3, 0);
+        hosts.roce(1, 2, 0.1);
+        expected = 0;
+    }
+    SECTION("an answer to an earlier request") {
+        hosts.roce(1, 2, 0);
+        hosts.asks(1, 2, 1, 0.1);
+        hosts.put(arp_frame(2, kHosts + 2, kHosts + 1), 0.2);
+    }
+    SECTION("an answer of another one") {
+        hosts.roce(1, 2, 0);
+        hosts.put(arp_frame(2, kHosts + 3, kHosts + 1), 0.2);
+        expected = 0;
+    }
+    hosts.asks(1, 2, 8, 1);
+    hosts.asks(1, 7, 1, 20);
+    const auto found = hosts.found("neighbour-unanswered");
+    REQUIRE(found.size() == expected);
+    if (expected == 1) CHECK(found[0].count == 8);
+}
+
 TEST_CASE("requests for a MAC address that prove nothing") {
     RecordedHosts hosts;
     hosts.roce(2, 1, 0);

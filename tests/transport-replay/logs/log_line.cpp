@@ -93,6 +93,14 @@ const std::vector<Line> kLines{
      {},
      Complaint::rejected},
     {"nvme nvme0: rdma connection establishment failed (-110)", {}, {}, Complaint::unreachable},
+    {"rpcrdma: connection to 192.0.2.12:20049 rejected: stale conn", {"192.0.2.12"}, {}, Complaint::rejected},
+    {"iser: iser_cma_handler: rejected (8): status 10 conn 0000000012345678 id 0", {}, {}, Complaint::rejected},
+    {"CIFS: smbd_conn_upcall: event=rejected status=10", {}, {}, Complaint::rejected},
+    {"iser: iser_cma_handler: unreachable (7): status -110 conn 0000000012345678", {}, {}, Complaint::unreachable},
+    {"iw_cxgb4: AE qpid 1064 opcode 0 status 0x6 type 0 len 0x0 wrid.hi 0x2", {}, {1064}, {}},
+    {"Unexpected CM event bl blka 8", {}, {}, Complaint::rejected},
+    {"sd 7:0:0:0: rejected I/O to offline device", {}, {}, {}},
+    {"target: a command was rejected: status 2", {}, {}, Complaint::local},
     // an error CQE of mlx5: the last row, all of it as words, as bytes of the kernel; rows that are none
     {"00000000 00008813 10012abe 0dd0c1d3", {}, {0x12abe}, Complaint::remote_access},
     {"mlx5: node1: got completion with error: 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000004 00000000 "
@@ -168,6 +176,15 @@ TEST_CASE("a REJ has its reason by number, by name, or none") {
     CHECK(read_log_line("received RDMA_CM_EVENT_REJECTED (8) from CM event channel (status = 28)").reject_reason == 28);
     CHECK(read_log_line("cma event RDMA_CM_EVENT_REJECTED, error 8").reject_reason == 8);
     CHECK(read_log_line("iser: Connection rejected: invalid service ID").reject_reason == 8);
+    CHECK(read_log_line("rpcrdma: connection to 192.0.2.12:20049 rejected: stale conn").reject_reason == 10);
+    CHECK(read_log_line("scsi host7: ib_srp:   REJ reason 0xa").reject_reason == 10);
+    CHECK(read_log_line("scsi host7:   REJ reason: stale connection").reject_reason == 10);
+    CHECK(read_log_line("LNet: kiblnd_rejected()) 192.0.2.12@o2ib rejected: reason 28, size 148").reject_reason == 28);
+    CHECK(read_log_line("CIFS: smbd_conn_upcall: event=rejected status=10").reject_reason == 10);
+    CHECK(read_log_line("iser: iser_cma_handler: rejected (8): status 28 conn 0000000012345678").reject_reason == 28);
+    CHECK(read_log_line("nvme nvme3: Connect rejected: status 27 (insufficient resp resources).").reject_reason == 27);
+    CHECK(read_log_line("iser: Connection rejected: consumer defined").reject_reason == 28);
+    CHECK(read_log_line("Connection rejected: unsupported class version").reject_reason == 31);
     CHECK(!read_log_line("nvme nvme0: Connect rejected: status -111 (unrecognized reason).").reject_reason);
 }
 

@@ -175,6 +175,14 @@ TEST_CASE("a guess that turns out wrong is given up") {
     CHECK(queue.finish().conversations.empty());
 }
 
+TEST_CASE("zeros in the place of commands, as an anonymised capture has them, are none that nobody answered") {
+    NvmeQueuePair queue;
+    queue.ulp.connected(kQueue, attempt_with({}, kPort), queue.tracker, queue.sink);
+    for (int i = 0; i < 11; ++i) queue.host(Capsule(kNvmeCommand));
+    (void)queue.finish();
+    CHECK(queue.ended.empty());
+}
+
 // As tshark lists the commands of that capture.
 TEST_CASE("the commands of a real discovery, connect and I/O are all there") {
     Analysis analysis;

@@ -211,6 +211,43 @@ TEST_CASE("a lower grant does not accuse calls that an earlier one allowed, and 
     CHECK(none.report.events[0].words == kNoCredits);
 }
 
+TEST_CASE("messages that break the format of RPC over RDMA are told, each with its reason, where the protocol is sure") {
+    const auto with = [](std::size_t at, std::uint32_t word) {
+        std::vector<std::byte> message = calls::read_call(2);
+        for (std::size_t i = 0; i < 4; ++i) message[at + i] = static_cast<std::byte>(word >> (24 - 8 * i));
+        return message;
+    };
+    const auto events_of = [](const std::vector<std::byte>& broken, bool known) {
+        UlpDialogue dialogue;
+        if (known) dialogue.say(End::a, calls::read_call(1)).say(End::b, calls::read_reply(1));
+        dialogue.say(End::a, broken).finish();
+        return dialogue.report.events;
+    };
+    std::vector<std::byte> cut = calls::read_call(2);
+    cut.resize(20);  // in the read list
+    const std::vector<std::byte> error = qps::tests::MessageWriter().words({2, 1, 32, 4, 9}).bytes();
+    const std::vector<std::pair<std::vector<std::byte>, std::string_view>> all{
+        {with(4, 2), "version 2, not 1"},
+        {with(12, 7), "message type 7, which does not exist"},
+        {with(16, 5), "chunk lists that do not end within the message"},
+        {with(0, 9), "another XID than the RPC header behind it"},
+        {cut, "chunk lists that do not end within the message"},
+        {error, "an RDMA_ERROR without an error code that exists"},
+        {std::vector<std::byte>(7), "shorter than their header"},
+    };
+    for (const auto& [message, words] : all) {
+        INFO(words);
+        const auto events = events_of(message, true);
+        REQUIRE(events.size() == 1);
+        CHECK(events[0].kind == UlpEventKind::malformed);
+        CHECK(events[0].words == words);
+        CHECK(events[0].by_active);
+        CHECK(events_of(message, false).empty());
+    }
+    CHECK(events_of({}, true).empty());
+    CHECK(events_of(calls::read_call(2), true).empty());
+}
+
 TEST_CASE("private data of RFC 8797 says that a connection is for RPC over RDMA") {
     CmAttempt attempt;
     CHECK_FALSE(is_rpc_private_data(attempt));

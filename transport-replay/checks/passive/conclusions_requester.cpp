@@ -1,6 +1,7 @@
 // Conclusions on requesters: PSNs that CM announced, what was outstanding, how long they waited, what they asked for.
 #include <dissect/types.hpp>
 #include <transport-replay/checks/passive/conclusions.hpp>
+#include <transport-replay/model/starting_psn.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/figures.hpp>
 
@@ -21,13 +22,11 @@ constexpr std::int64_t kTimerSlack = 20;      // one part in so many: clocks of 
 
 void check_first_psn(const Connection& connection, const CmAttempt& attempt, End end, Tallies& tallies) {
     const Way& way = connection.way(end);
-    const auto announced = side_of(attempt, other(end)).starting_psn;  // what it wants to hear
-    if (!announced || way.requests == 0) return;
+    const auto start = starting_psn(connection, attempt, end);
+    if (!start) return;
     tallies.look(Passive::req_04);
-    const std::int32_t distance = Psn(way.first_psn) - *announced;
-    if (distance == 0) return;
-    const bool missing = distance > 0 && way.incidents->gaps.skipped >= static_cast<std::uint64_t>(distance);
-    if (missing) tallies.doubt(Passive::req_04, way.first_frame);
+    if (!start->differs()) return;
+    if (start->may_be_missing) tallies.doubt(Passive::req_04, way.first_frame);
     else tallies.fail(Passive::req_04, way.first_frame, attempt.first_frame);
 }
 
