@@ -1,6 +1,6 @@
 // Findings about who cannot be reached: requests for a MAC address without an answer, ICMP errors about RoCEv2 packets. A host that has no
 // MAC address for its peer cannot bring a queue pair to RTR (ibv_modify_qp: errno 110), and sends nothing that a capture could show.
-#include <transport-replay/findings/draw.hpp>
+#include <transport-replay/findings/families.hpp>
 #include <transport-replay/model/observation.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/words.hpp>

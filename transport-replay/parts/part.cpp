@@ -87,8 +87,9 @@ bool AnalysisPart::damaged() const {
     return std::ranges::any_of(captures, [](const CapturePart& capture) { return capture.origin.damaged; });
 }
 
-// What is built is there once as it was read, and where it is joined or concluded for a while once more; vectors have room to grow in.
-constexpr std::uint64_t kTimesBuilt = 3;
+// What is built is there once as it was read, and where it is joined or concluded for a while once more; a vector that grows has room for
+// twice what is in it.
+constexpr std::uint64_t kTimesBuilt = 4;
 
 std::uint64_t PartRoom::left() const { return exceeded() ? most_ : most_ - std::min(most_, kept_ * kTimesBuilt); }
 
