@@ -1,25 +1,49 @@
-// Findings about the capture as a witness: what it cannot show, so that nobody takes it for what the network did.
+// Findings about the capture as a witness: what it lacks, doubles or truncates, so that nobody takes it for what the network did. Those
+// about its times and its unreadable packets are in capture_reading.cpp.
 #include <dissect/types.hpp>
+#include <transport-replay/findings/facts.hpp>
 #include <transport-replay/findings/families.hpp>
 #include <transport-replay/findings/evidence.hpp>
 #include <transport-replay/model/large_blocks.hpp>
 #include <transport-replay/model/timeline.hpp>
-#include <transport-replay/report/bounds.hpp>
-#include <transport-replay/report/words.hpp>
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
-#include <fmt/format.h>
-
 namespace qps::transport::families {
 
 namespace {
 
-using namespace words;
+using namespace facts;
 
-constexpr dissect::Duration kCoarseClock{100'000};  // 100 us: round trips of RDMA take 1 to 50
+constexpr FactRow kUncaptured{"uncaptured", Unit::count, "packets that their receivers acknowledged and the capture lacks"};
+constexpr FactRow kReportedDrops{"reported_drops", Unit::count, "packets that the capturing program says it dropped"};
+constexpr FactRow kExplainedByDrops{"explained_by_drops", Unit::count, "other packets that are missing, and are no more than the drops"};
+constexpr FactRow kMissingPackets{"missing_packets", Unit::count, "packets that are missing, lost either by the network or by the capture"};
+constexpr FactRow kTaps{"taps", Unit::count, "taps that recorded the same packets"};
+constexpr FactRow kAtLeastTaps{"at_least_taps", Unit::flag, "the number of taps is a lower bound"};
+constexpr FactRow kTapByFile{"tap_by_file", Unit::flag, "each tap has a file or an interface of its own"};
+constexpr FactRow kTapsMixed{"taps_mixed", Unit::flag, "the taps were not told apart, because the capture was read once only"};
+constexpr FactRow kHostPairs{"host_pairs", Unit::count, "pairs of hosts of which it is true"};
+constexpr FactRow kTapOffset{"tap_offset", Unit::duration, "by how much the times of the second tap differ; nothing where they are the same"};
+constexpr FactRow kTapEarlier{"tap_earlier", Unit::flag, "those times are the earlier ones"};
+constexpr FactRow kTapTolerance{"tap_tolerance", Unit::duration, "within which the times of the taps are the same"};
+constexpr FactRow kTapDrift{"tap_drift", Unit::duration, "by how much that difference changes during the capture"};
+constexpr FactRow kCopiesOfOtherTaps{"copies_of_other_taps", Unit::count, "of them, those that another tap recorded"};
+constexpr FactRow kCopiesOfSameTap{"copies_of_same_tap", Unit::count, "of them, those that the same tap recorded"};
+constexpr FactRow kSameTimes{"same_times", Unit::flag, "the copies have the timestamps of their originals"};
+constexpr FactRow kLeastApart{"least_apart", Unit::duration, "the shortest time between a packet and its copy"};
+constexpr FactRow kMostApart{"most_apart", Unit::duration, "the longest time between a packet and its copy"};
+constexpr FactRow kShortestTruncated{"shortest_truncated", Unit::bytes,
+                                     "length on the wire of the shortest truncated packet; nothing where they were cut before they were captured"};
+constexpr FactRow kWithoutHeader{"without_header", Unit::count, "of them, packets without their transport header"};
+constexpr FactRow kUnreadAnswers{"unread_answers", Unit::count, "answers that cannot be read, since their AETH or READ length was cut off"};
+constexpr std::array kCaptureFacts{
+    &kUncaptured,  &kReportedDrops,     &kExplainedByDrops, &kMissingPackets, &kTaps,       &kAtLeastTaps, &kTapByFile,         &kTapsMixed,     &kHostPairs,
+    &kTapOffset,   &kTapEarlier,        &kTapTolerance,     &kTapDrift,       &kCopiesOfOtherTaps,         &kCopiesOfSameTap,   &kSameTimes,     &kLeastApart,
+    &kMostApart,   &kShortestTruncated, &kWithoutHeader,    &kUnreadAnswers,
+};
 
 struct Missing {
     std::uint64_t tap = 0;
@@ -44,8 +68,8 @@ Missing missing(const Timeline& timeline) {
         if (connection.clocks_apart()) undecided += std::exchange(tap, 0);  // answers may have had requests that came later still
         for (const Way& way : connection.ways)
             for (const dissect::FrameIndex frame : way.incidents->frames(Oddity::gap)) {
-                if (tap != 0) add_evidence(found.draft_tap, frame);
-                if (undecided != 0) add_evidence(found.draft_undecided, frame);
+                if (tap != 0) found.draft_tap.events.push_back({frame});
+                if (undecided != 0) found.draft_undecided.events.push_back({frame});
             }
         found.tap += tap;
         found.undecided += undecided;
@@ -68,21 +92,10 @@ void capture_lost_packets(const Timeline& timeline, const Emit& emit) {
     if (found.tap + reported == 0) return;
     FindingDraft draft = std::move(found.draft_tap);
     draft.count = std::max(found.tap, reported);
-    const std::string drops_text = counted(reported, "drop");
-    if (found.tap == 0) {
-        draft.old_summary = fmt::format("The capturing program reports {}: packets are missing that the network delivered.", drops_text);
-    } else {
-        const std::string others = explained_by_drops(timeline, found) && found.undecided != 0
-                                       ? fmt::format(", enough for the other {} that {} missing", counted(found.undecided, "packet"),
-                                                     found.undecided == 1 ? "is" : "are")
-                                       : "";
-        draft.old_summary = fmt::format("The capture lacks {} of {} that their receivers acknowledged{}: the network delivered them.",
-                                    counted(found.tap, "packet"), counted(found.connections_tap, "connection"),
-                                    reported == 0 ? "" : fmt::format(", and the capturing program reports {}{}", drops_text, others));
-    }
-    draft.old_advice =
-        "Do not count these as network loss; capture with a larger buffer, a shorter snap length or a filter, or at a port that is "
-        "not oversubscribed.";
+    draft.facts = {{kUncaptured, nonzero(found.tap)},
+                   {kConnections, nonzero(found.connections_tap)},
+                   {kReportedDrops, nonzero(reported)},
+                   {kExplainedByDrops, explained_by_drops(timeline, found) ? nonzero(found.undecided) : std::nullopt}};
     emit(std::move(draft));
 }
 
@@ -91,49 +104,48 @@ void gaps_unexplained(const Timeline& timeline, const Emit& emit) {
     if (found.undecided == 0 || explained_by_drops(timeline, found)) return;
     FindingDraft draft = std::move(found.draft_undecided);
     draft.count = found.undecided;
-    draft.old_summary = fmt::format("{} of {} {} missing; whether the network or the capture lost them is undecided.",
-                                counted(found.undecided, "packet"), counted(found.connections_undecided, "connection"),
-                                found.undecided == 1 ? "is" : "are");
-    draft.old_advice =
-        "Compare with the counters of the receiver (out_of_sequence, packet_seq_err in `rdma statistic`) or capture both directions.";
+    draft.facts = {{kMissingPackets, found.undecided}, {kConnections, found.connections_undecided}};
     emit(std::move(draft));
 }
 
-// "2 ms later (drift 20 us during the capture)": by its clock or because of the way between the taps, which times cannot tell apart.
-std::string times_text(const ClockOffset& offset) {
-    const dissect::Duration middle = offset.middle();
-    const dissect::Duration drift = magnitude(offset.drift());
-    const std::string apart =
-        magnitude(middle) <= offset.tolerance
-            ? fmt::format("at the same times within {}", duration_text(offset.tolerance))
-            : fmt::format("{} {}", duration_text(magnitude(middle)), middle < dissect::Duration{} ? "earlier" : "later");
-    return drift <= offset.tolerance ? apart : fmt::format("{} (drift {} during the capture)", apart, duration_text(drift));
-}
+// Of several taps that recorded the same packets. By the clock of one or because of the way between them, times cannot tell which.
+constexpr std::string_view kVantagePoints =
+    "[at_least_taps?At least ]{taps} taps[tap_by_file?, each with a file or an interface of its own,] recorded the same packets of {host_pairs:pair of "
+    "hosts}[taps_mixed?, the second one|: {packets} of {all_packets:packet} are of the other [at_least_taps?ones|[taps=2?one|ones]], which recorded them] "
+    "[tap_offset?{tap_offset} [tap_earlier?earlier|later]|at the same times within {tap_tolerance}][ (drift {tap_drift} during the capture)]"
+    "[taps_mixed?: retransmissions, losses and timeouts cannot be told from copies and are not reported|. One tap of each pair of hosts is followed].";
+constexpr std::string_view kReadTwice =
+    "Write it into a file and analyse that: files are read twice, and one tap of each pair of hosts is followed.";
+constexpr std::string_view kMergeFiles =
+    "Analyse each file by itself (`qpscope analyze --host NAME -o NAME.qpp FILE`) and merge them (`qpscope merge`): what one of them lacks was lost "
+    "between them, or by the recorder.";
+constexpr std::string_view kMirrorOneDirection =
+    "Mirror one direction of each port only; copies are excluded here, but other tools count them twice.";
+constexpr std::string_view kTakeRecordsOnce =
+    "Check whether files that overlap were joined, and take each record once (`editcap -d`); copies are excluded here, but other tools count them twice.";
 
-// Several taps recorded the same packets.
 void vantage_points(const CaptureQuality& quality, const Emit& emit) {
     const VantagePoints& vantage = quality.vantage;
-    const bool more = quality.left_out > quality.packets - std::min(quality.left_out, quality.packets);  // than one other would have
-    const std::string taps = fmt::format("{}{} taps{} recorded the same packets of {}", more ? "At least " : "", vantage.taps,
-                                         vantage.by_file ? ", each with a file or an interface of its own," : "",
-                                         counted(vantage.hosts, "pair of hosts"));
-    if (quality.mixes_taps()) {
-        emit({.party = Party::capture,
-              .count = vantage.pairs,
-              .old_summary = fmt::format("{}, the second one {}: retransmissions, losses and timeouts cannot be told from copies and are not reported.",
-                                     taps, times_text(vantage.offset)),
-              .old_advice = "Write it into a file and analyse that: files are read twice, and one tap of each pair of hosts is followed.",
-              .severity = Severity::warning});
-        return;
-    }
+    const ClockOffset& offset = vantage.offset;
+    const dissect::Duration apart = magnitude(offset.middle()), drift = magnitude(offset.drift());
+    const bool mixed = quality.mixes_taps(), same_times = apart <= offset.tolerance;
+    const auto where = [](bool holds, auto value) { return holds ? std::optional(value) : std::nullopt; };
     emit({.party = Party::capture,
-          .count = quality.left_out,
-          .old_summary = fmt::format("{}: {} of {} are of the other {}, which recorded them {}. One tap of each pair of hosts is followed.", taps,
-                                 grouped(quality.left_out), counted(quality.packets, "packet"), vantage.taps == 2 && !more ? "one" : "ones",
-                                 times_text(vantage.offset)),
-          .old_advice = vantage.by_file ? "Analyse each file by itself (`qpscope analyze --host NAME -o NAME.qpp FILE`) and merge them (`qpscope merge`): what one "
-                                      "of them lacks was lost between them, or by the recorder."
-                                    : "Mirror one direction of each port only; copies are excluded here, but other tools count them twice."});
+          .count = mixed ? vantage.pairs : quality.left_out,
+          .severity = where(mixed, Severity::warning),
+          .sentence = kVantagePoints,
+          .advice = mixed ? kReadTwice : vantage.by_file ? kMergeFiles : kMirrorOneDirection,
+          .facts = {{kTaps, vantage.taps},
+                    {kAtLeastTaps, quality.left_out > quality.packets - std::min(quality.left_out, quality.packets)},  // than one other would have
+                    {kTapByFile, vantage.by_file},
+                    {kTapsMixed, mixed},
+                    {kHostPairs, vantage.hosts},
+                    {kPackets, where(!mixed, quality.left_out)},
+                    {kAllPackets, where(!mixed, quality.packets)},
+                    {kTapOffset, where(!same_times, apart)},
+                    {kTapEarlier, !same_times && offset.middle() < dissect::Duration{}},
+                    {kTapTolerance, where(same_times, offset.tolerance)},
+                    {kTapDrift, where(drift > offset.tolerance, drift)}}});
 }
 
 void capture_duplicates(const Timeline& timeline, const Emit& emit) {
@@ -142,52 +154,49 @@ void capture_duplicates(const Timeline& timeline, const Emit& emit) {
     const std::uint64_t same = quality.same_tap_systematic ? quality.copies_of_same_tap : 0;
     const std::uint64_t copies = quality.copies_of_other_taps + same;
     if (copies == 0) return;
-    const bool same_time = quality.most_copy_distance == dissect::Duration{};
-    emit({.party = Party::capture,
-          .count = copies,
-          .old_summary = fmt::format("{} of {} were recorded more than once ({} by another tap, {} by the same), {}.", grouped(copies),
-                                 counted(quality.packets, "packet"), grouped(quality.copies_of_other_taps), grouped(same),
-                                 same_time ? "with the same timestamps"
-                                           : fmt::format("{} to {} apart", duration_text(quality.least_copy_distance),
-                                                         duration_text(quality.most_copy_distance))),
-          .old_advice = same_time ? "Check whether files that overlap were joined, and take each record once (`editcap -d`); copies are "
-                                "excluded here, but other "
-                                "tools count them twice."
-                              : "Mirror one direction of each port only; copies are excluded here, but other tools count them twice."});
+    const bool same_times = quality.most_copy_distance == dissect::Duration{};
+    FindingDraft draft{.party = Party::capture,
+                       .count = copies,
+                       .advice = same_times ? kTakeRecordsOnce : kMirrorOneDirection,
+                       .facts = {{kPackets, copies},
+                                 {kAllPackets, quality.packets},
+                                 {kCopiesOfOtherTaps, quality.copies_of_other_taps},
+                                 {kCopiesOfSameTap, same},
+                                 {kSameTimes, same_times}}};
+    if (!same_times) draft.facts.insert(draft.facts.end(), {{kLeastApart, quality.least_copy_distance}, {kMostApart, quality.most_copy_distance}});
+    // What the same tap recorded twice may be a retransmission, and the packets of a tap that is not followed have the mark too.
+    if (quality.copies_of_same_tap == 0 && quality.left_out == 0) draft.marked = MarkedPackets{.mark = PacketMark::copy, .from = {}};
+    emit(std::move(draft));
 }
 
 // By a snap length, or before the capture: how long the latter were on the wire is not known.
-std::string truncated_by(const CaptureQuality& quality) {
-    if (quality.shortest_cut != 0) return fmt::format("by the capture, the shortest {} long on the wire", length(quality.shortest_cut));
-    return "before they were captured, as by a mirror that cuts frames (their own lengths say that more was sent)";
-}
-
 void capture_truncated(const Timeline& timeline, const Emit& emit) {
     const CaptureQuality& quality = timeline.quality;
     if (quality.cut == 0) return;
-    const std::string blind =
-        quality.unreadable == 0 ? "" : fmt::format("; {} of them lack the transport header", grouped(quality.unreadable));
     std::uint64_t unread = 0;
     for (const Connection& connection : timeline.connections)
         for (const Way& way : connection.ways) unread += way.incidents->unread_answers;
-    const std::string mute =
-        unread == 0 ? "" : fmt::format("; {} cannot be read (AETH or READ length cut off), so that losses and timeouts of their connections "
-                                       "are not judged",
-                                       counted(unread, "answer"));
     emit({.party = Party::capture,
           .count = quality.cut,
-          .old_summary = fmt::format("{} of {} {} truncated {}: ICRC and payload cannot be checked{}{}.", grouped(quality.cut),
-                                 counted(quality.packets, "packet"), quality.cut == 1 ? "was" : "were", truncated_by(quality), blind, mute),
-          .old_advice = quality.shortest_cut != 0
-                        ? "Capture whole packets (`tcpdump -s 0`) if ICRC or payload matter; 128 bytes are enough for the headers."
-                        : "Let the mirror session pass whole frames if ICRC or payload matter; 128 bytes of what it mirrors are enough for the headers.",
-          .severity = quality.unreadable != 0 ? Severity::warning : Severity::note});
+          .severity = quality.unreadable != 0 ? Severity::warning : Severity::note,
+          .facts = {{kPackets, quality.cut},
+                    {kAllPackets, quality.packets},
+                    {kShortestTruncated, nonzero(quality.shortest_cut)},
+                    {kWithoutHeader, nonzero(quality.unreadable)},
+                    {kUnreadAnswers, nonzero(unread)}}});
 }
 
 struct OneWayPairs {
     FindingDraft draft;
     const OneWay* first = nullptr;
 };
+
+constexpr std::string_view kUnansweredDirection =
+    "Only one direction of {host_pairs:pair of hosts} is in this capture, such as {from_host} to {to_host} ({packets:packet}), and all that was sent was "
+    "retransmitted: {to_host} was not captured, or sends nothing.";
+constexpr std::string_view kCheckBothDirections =
+    "Check that the tap sees both directions of the port (rx and tx), then on {to_host} that the queue pair exists and that P_Key and GID are those it "
+    "expects (`rdma resource show qp`, counters in `rdma statistic`).";
 
 // Who sends to whom and goes on: less than all of it is retransmitted, so that it was answered, whatever the capture has.
 std::vector<std::pair<Address, Address>> went_on(const Timeline& timeline) {
@@ -221,28 +230,18 @@ void one_way_capture(const Timeline& timeline, const Emit& emit) {
         if (heard->any(way.destination, way.source)) continue;
         OneWayPairs& pairs = std::ranges::binary_search(answered, hosts) ? missing : unsure;
         if (pairs.draft.count++ == 0) pairs.first = &way;
-        add_evidence(pairs.draft, heard->first(way.source, way.destination));
+        pairs.draft.events.push_back({heard->first(way.source, way.destination)});
     }
     for (OneWayPairs* pairs : {&missing, &unsure}) {
         if (pairs->first == nullptr) continue;
-        const std::string from = text(pairs->first->source), to = text(pairs->first->destination);
-        pairs->draft.old_summary =
-            pairs == &missing ? fmt::format(
-                                    "Only one direction of {} was captured, such as {} to {} ({}): losses, latencies and answers of the "
-                                    "other side cannot be judged.",
-                                    counted(pairs->draft.count, "pair of hosts"), from, to, counted(pairs->first->packets, "packet"))
-                              : fmt::format(
-                                    "Only one direction of {} is in this capture, such as {} to {} ({}), and all that was sent was "
-                                    "retransmitted: {} was not captured, or "
-                                    "sends nothing.",
-                                    counted(pairs->draft.count, "pair of hosts"), from, to, counted(pairs->first->packets, "packet"), to);
-        pairs->draft.old_advice =
-            pairs == &missing
-                ? "Mirror both directions of the port (rx and tx), or capture on both hosts and merge the files."
-                : fmt::format(
-                      "Check that the tap sees both directions of the port (rx and tx), then on {} that the queue pair exists and that "
-                      "P_Key and GID are those it expects (`rdma resource show qp`, counters in `rdma statistic`).",
-                      to);
+        if (pairs == &unsure) {
+            pairs->draft.sentence = kUnansweredDirection;
+            pairs->draft.advice = kCheckBothDirections;
+        }
+        pairs->draft.facts = {{kHostPairs, pairs->draft.count},
+                              {kFromHost, pairs->first->source},
+                              {kToHost, pairs->first->destination},
+                              {kPackets, pairs->first->packets}};
         emit(std::move(pairs->draft));
     }
 }
@@ -276,100 +275,12 @@ void pairing_uncertain(const Timeline& timeline, const Emit& emit) {
         }
         if (!unsure) continue;
         ++draft.count;
-        add_evidence(draft, connection.first_frame());
+        for (const Way& way : connection.ways)
+            if (way.packets != 0 && way.first_frame == connection.first_frame()) draft.events.push_back({way.first_frame, EventRole::evidence, way.first_time});
     }
     if (draft.count == 0) return;
-    draft.old_summary = fmt::format("Which queue pairs belong together is uncertain for {}: too few answers matched requests.",
-                                counted(draft.count, "connection"));
-    draft.old_advice = "Capture the CM handshake or more of the traffic before trusting the figures of these connections.";
+    draft.facts = {{kConnections, draft.count}};
     emit(std::move(draft));
-}
-
-void clock_backwards(const Timeline& timeline, const Emit& emit) {
-    const CaptureQuality& quality = timeline.quality;
-    if (quality.backwards == 0) return;
-    emit({.party = Party::capture,
-          .old_packets = {quality.largest_step_frame},
-          .count = quality.backwards,
-          .old_summary = fmt::format("Timestamps go backwards {}, by up to {}.", times(quality.backwards),
-                                 duration_text(magnitude(quality.largest_step_back))),
-          .old_advice =
-              "Sort the file by time (`reordercap`) if it was merged, and do not trust durations below that step: clocks of several "
-              "ports or hosts differ by it."});
-}
-
-// Nothing is answered before it is asked for.
-void clock_offset(const Timeline& timeline, const Emit& emit) {
-    std::uint64_t connections = 0;
-    dissect::Duration longest{};
-    FindingDraft draft{.party = Party::capture, .count = 0};
-    for (const Connection& connection : timeline.connections) {
-        std::uint64_t answers = 0;
-        for (const Way& way : connection.ways) {
-            if (way.incidents->earliest_answer <= dissect::Duration{}) continue;
-            answers += way.incidents->early_answers;
-            longest = std::max(longest, way.incidents->earliest_answer);
-            for (const dissect::FrameIndex frame : way.incidents->frames(Oddity::early)) add_evidence(draft, frame);
-        }
-        draft.count += answers;
-        connections += answers != 0 ? 1 : 0;
-    }
-    if (draft.count == 0) return;
-    draft.old_summary = fmt::format("{} of {} {} captured before {}, by up to {}: the two directions were captured by different clocks or queues, and "
-                                "latencies shorter than that are wrong.",
-                                counted(draft.count, "answer"), counted(connections, "connection"), draft.count == 1 ? "was" : "were",
-                                draft.count == 1 ? "its request" : "their requests", duration_text(longest));
-    draft.old_advice = "Synchronise the clocks of both ports or hosts (PTP, one capture card), or correct one file (`--offset`); answers that wait for their "
-                   "requests for more than 5 ms are taken for answers to packets that the capture lacks.";
-    emit(std::move(draft));
-}
-
-void clock_coarse(const Timeline& timeline, const Emit& emit) {
-    const auto resolution = timeline.quality.clock_resolution;
-    if (!resolution || *resolution < kCoarseClock) return;
-    emit({.party = Party::capture,
-          .count = timeline.quality.packets,
-          .old_summary =
-              fmt::format("Timestamps have a resolution of {}, coarser than most round trips.", duration_text(*resolution)),
-          .old_advice = "Capture with nanosecond or hardware timestamps (`tcpdump -j adapter_unsynced --time-stamp-precision=nano`) to see "
-                    "latencies."});
-}
-
-void malformed_packets(const Timeline& timeline, const Emit& emit) {
-    const CaptureQuality& quality = timeline.quality;
-    if (quality.faulty == 0) return;
-    const std::uint64_t different = quality.faulty - quality.faulty_again;
-    const std::string again = quality.faulty_again == 0 ? "" : fmt::format(", {} of them different: the others repeat these", grouped(different));
-    emit({.party = Party::undecided,
-          .count = different,
-          .old_summary = fmt::format("{} of {} {} malformed{}{} a header breaks a rule of its format.", grouped(quality.faulty),
-                                 counted(quality.rdma_packets, "RDMA packet"), quality.faulty == 1 ? "is" : "are", again, again.empty() ? ":" : ";"),
-          .old_advice = "List them (`qpscope packets -Y rdma.frame.fault`) and check whether one sender or one device on the path produces them."});
-}
-
-void ip_fragments(const Timeline& timeline, const Emit& emit) {
-    const CaptureQuality& quality = timeline.quality;
-    if (quality.fragments == 0) return;
-    const bool one = quality.fragments == 1;
-    emit({.party = Party::undecided,
-          .count = quality.fragments,
-          .old_summary = fmt::format("{} of {} {} the first fragment of an IP datagram: what {} is in fragments that are not put together, so that payload and ICRC are "
-                                 "not judged.",
-                                 grouped(quality.fragments), counted(quality.rdma_packets, "RDMA packet"), one ? "is" : "are each",
-                                 one ? "it carries further" : "they carry further"),
-          .old_advice = "Find who takes them apart (`qpscope packets -Y 'rdma.frame.fault == fragment'`), the sender or a router: RoCEv2 sets DF, and adapters may drop "
-                    "fragments; use a path MTU of RDMA that fits into the MTU of every link, headers included."});
-}
-
-void analysis_bounded(const Timeline& timeline, const Emit& emit) {
-    std::uint64_t most = 0;  // one packet may be past several bounds
-    for (const Bound& bound : bounds()) most = std::max(most, bound.count(timeline));
-    if (most == 0) return;
-    emit({.party = Party::capture,
-          .count = most,
-          .old_summary = fmt::format("The analysis reached its limits: {}{}.", left_out_text(timeline),
-                                 judged_all(timeline) ? "" : "; problems there may have gone unnoticed"),
-          .old_advice = "Give the analysis more memory (`--memory`), or split the capture by host or by time (`editcap -i`, a capture filter)."});
 }
 
 }  // namespace
@@ -381,66 +292,100 @@ Family capture_family() {
                    .clause = "IBA 9.7.5.1.2",
                    .meaning = "The capture lacks packets that the network delivered",
                    .by_order = true,
+                   .sentence =
+                       "[uncaptured?The capture lacks {uncaptured:packet} of {connections:connection} that their receivers acknowledged[, and the "
+                       "capturing program reports {reported_drops:drop}[, enough for the other {explained_by_drops:packet} that "
+                       "[explained_by_drops=1?is|are] missing]]: the network delivered them|The capturing program reports {reported_drops:drop}: packets "
+                       "are missing that the network delivered].",
+                   .advice =
+                       "Do not count these as network loss; capture with a larger buffer, a shorter snap length or a filter, or at a port that is "
+                       "not oversubscribed.",
+                   .alike =
+                       "Packets that took a path that the tap does not see, as another link of a bond, were delivered and are missing, too.",
+                   .limits =
+                       "An acknowledgement tells that a packet arrived, not why the capture lacks it. Drops that the capturing program reports "
+                       "need not have been RDMA.",
                    .draw = capture_lost_packets},
         FindingRow{.id = "gaps-unexplained",
                    .severity = Severity::note,
                    .clause = "IBA 9.7.3",
                    .meaning = "Packets are missing, lost either by the network or by the capture",
                    .by_order = true,
+                   .sentence =
+                       "{missing_packets:packet} of {connections:connection} [missing_packets=1?is|are] missing; whether the network or the "
+                       "capture lost them is undecided.",
+                   .advice =
+                       "Compare with the counters of the receiver (out_of_sequence, packet_seq_err in `rdma statistic`) or capture both directions.",
+                   .alike =
+                       "Packets that took a path that the tap does not see, as another link of a bond.",
+                   .limits =
+                       "What was captured of these connections tells neither that the packets arrived nor that they were requested again. Where "
+                       "the clocks of two directions differ, an acknowledgement does not tell it either.",
                    .draw = gaps_unexplained},
         FindingRow{.id = "capture-duplicates",
                    .severity = Severity::note,
                    .clause = kObserved,
                    .meaning = "The capture contains copies of packets",
+                   .sentence =
+                       "{packets} of {all_packets:packet} were recorded more than once ({copies_of_other_taps} by another tap, {copies_of_same_tap} "
+                       "by the same), [same_times?with the same timestamps|{least_apart} to {most_apart} apart].",
+                   .advice =
+                       kMirrorOneDirection,
+                   .alike =
+                       "A network that doubles packets (duplicated-by-network), and a sender that retransmits everything.",
+                   .limits =
+                       "Which tap is nearer to the sender is not in the packets. Whether times differ by the clocks of two taps or by the way "
+                       "between them cannot be told.",
                    .draw = capture_duplicates},
         FindingRow{.id = "capture-truncated",
                    .severity = Severity::note,
                    .clause = kObserved,
                    .meaning = "The capture truncated packets",
+                   .sentence =
+                       "{packets} of {all_packets:packet} [packets=1?was|were] truncated [shortest_truncated?by the capture, the shortest "
+                       "{shortest_truncated:length} long on the wire|before they were captured, as by a mirror that cuts frames (their own lengths say that "
+                       "more was sent)]: ICRC and payload cannot be checked[; {without_header} of them lack the transport header][; "
+                       "{unread_answers:answer} cannot be read (AETH or READ length cut off), so that losses and timeouts of their connections are not "
+                       "judged].",
+                   .advice =
+                       "[shortest_truncated?Capture whole packets (`tcpdump -s 0`) if ICRC or payload matter; 128 bytes are enough for the headers.|Let "
+                       "the mirror session pass whole frames if ICRC or payload matter; 128 bytes of what it mirrors are enough for the headers.]",
+                   .alike =
+                       "A packet that was sent with a wrong length of its own, greater than what it has, looks as if a mirror had cut it.",
+                   .limits =
+                       "What was cut off is gone: corruption of these packets goes unnoticed, and so does what upper-layer protocols say in them.",
                    .draw = capture_truncated},
         FindingRow{.id = "one-way-capture",
                    .severity = Severity::note,
                    .clause = "IBA o9-30",
                    .meaning = "The capture contains one direction only",
+                   .sentence =
+                       "Only one direction of {host_pairs:pair of hosts} was captured, such as {from_host} to {to_host} ({packets:packet}): losses, "
+                       "latencies and answers of the other side cannot be judged.",
+                   .advice =
+                       "Mirror both directions of the port (rx and tx), or capture on both hosts and merge the files.",
+                   .alike =
+                       "A host that sends no answers looks like one whose answers were not captured. Where everything was retransmitted, either may be "
+                       "the case, and the finding says so.",
+                   .limits =
+                       "A sender that goes on was answered; when, and with what, the capture does not show.",
                    .draw = one_way_capture},
         FindingRow{.id = "pairing-uncertain",
                    .severity = Severity::note,
                    .clause = "IBA 9.7.3",
                    .meaning = "Queue pairs could not be paired with certainty",
+                   .sentence =
+                       "Which queue pairs belong together is uncertain for {connections:connection}: too few answers matched requests.",
+                   .advice =
+                       "Capture the CM handshake or more of the traffic before trusting the figures of these connections.",
+                   .alike =
+                       "Connections of which a few packets were captured, or whose answers took another path.",
+                   .limits =
+                       "A packet names the queue pair that it goes to and not the one that it comes from: which two belong together is concluded "
+                       "from PSNs and times, and may be wrong here.",
                    .draw = pairing_uncertain},
-        FindingRow{.id = "clock-backwards",
-                   .severity = Severity::note,
-                   .clause = kObserved,
-                   .meaning = "Timestamps go backwards",
-                   .draw = clock_backwards},
-        FindingRow{.id = "clock-offset",
-                   .severity = Severity::note,
-                   .clause = "IBA 9.7.5",
-                   .meaning = "ACKs and responses were captured before their requests",
-                   .by_order = true,
-                   .draw = clock_offset},
-        FindingRow{.id = "clock-coarse",
-                   .severity = Severity::note,
-                   .clause = kObserved,
-                   .meaning = "Timestamps are too coarse to measure latencies",
-                   .draw = clock_coarse},
-        FindingRow{.id = "malformed-packets",
-                   .severity = Severity::warning,
-                   .clause = "IBA 9.2",
-                   .meaning = "Packets have malformed headers",
-                   .draw = malformed_packets},
-        FindingRow{.id = "ip-fragments",
-                   .severity = Severity::warning,
-                   .clause = "IBA A17.3.1.2",
-                   .meaning = "IP took packets apart",
-                   .draw = ip_fragments},
-        FindingRow{.id = "analysis-bounded",
-                   .severity = Severity::note,
-                   .clause = kObserved,
-                   .meaning = "The capture exceeds the limits of the analysis",
-                   .draw = analysis_bounded},
     };
-    return {kRows, {}};
+    return {kRows, kCaptureFacts};
 }
 
 }  // namespace qps::transport::families

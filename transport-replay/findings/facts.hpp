@@ -14,6 +14,10 @@ inline constexpr FactRow kSender{"sender", Unit::end, "who sent the packets"};
 inline constexpr FactRow kReceiver{"receiver", Unit::end, "to whom they were sent"};
 inline constexpr FactRow kHost{"host", Unit::host, "the host that it is about"};
 inline constexpr FactRow kPeer{"peer", Unit::host, "the host that it has to do with"};
+inline constexpr FactRow kFromHost{"from_host", Unit::host, "host that sent the packets"};
+inline constexpr FactRow kToHost{"to_host", Unit::host, "host to which they were sent"};
+inline constexpr FactRow kActiveSide{"active_side", Unit::end, "the active side: who requested the connection"};
+inline constexpr FactRow kPassiveSide{"passive_side", Unit::end, "the passive side: of whom it was requested"};
 
 // What it is about.
 inline constexpr FactRow kPsn{"psn", Unit::psn, "PSN of the packet"};
@@ -36,6 +40,7 @@ inline constexpr FactRow kClocksDiffer{"clocks_differ", Unit::flag, "the clocks 
 
 inline constexpr std::array kShared{
     &kRequester, &kResponder, &kSender, &kReceiver, &kHost, &kPeer, &kPsn, &kOperation, &kPackets, &kAllPackets, &kConnections, &kHosts,
+    &kFromHost, &kToHost, &kActiveSide, &kPassiveSide,
     &kRetransmitted, &kRetransmittedBytes, &kNewToTap, &kRestsOfReads, &kStalled, &kLongestStall, &kWaited, &kClocksDiffer,
 };
 

@@ -31,5 +31,6 @@ struct Family {
 [[nodiscard]] Family iwarp_family();
 [[nodiscard]] Family ultra_ethernet_family();
 [[nodiscard]] Family capture_family();
+[[nodiscard]] Family capture_reading_family();
 
 }  // namespace qps::transport::families

@@ -37,6 +37,7 @@ constexpr std::array kFamilies{
     families::iwarp_family,
     families::ultra_ethernet_family,
     families::capture_family,
+    families::capture_reading_family,
 };
 
 struct Drawn {

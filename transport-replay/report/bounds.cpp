@@ -8,6 +8,7 @@
 #include <array>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace qps::transport {
 
@@ -89,16 +90,17 @@ bool saw_anything(const Timeline& timeline) {
            std::ranges::any_of(timeline.findings, of_more);
 }
 
-std::string left_out_text(const Timeline& timeline) {
-    std::string text;
+std::vector<std::string> left_out_parts(const Timeline& timeline) {
+    std::vector<std::string> parts;
     for (const Bound& bound : kBounds) {
         const std::uint64_t count = bound.count(timeline);
         if (count == 0) continue;
-        if (!text.empty()) text += "; ";
-        text += fmt::format("{} {}", counted(count, bound.noun), bound.what);
-        if (bound.id == "findings") text += " (" + kinds_left_out(timeline) + ")";
+        std::string& part = parts.emplace_back(fmt::format("{} {}", counted(count, bound.noun), bound.what));
+        if (bound.id == "findings") part += " (" + kinds_left_out(timeline) + ")";
     }
-    return text;
+    return parts;
 }
+
+std::string left_out_text(const Timeline& timeline) { return fmt::format("{}", fmt::join(left_out_parts(timeline), "; ")); }
 
 }  // namespace qps::transport

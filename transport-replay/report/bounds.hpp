@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace qps::transport {
 
@@ -32,6 +33,7 @@ inline constexpr std::string_view kNothingSeen =
     "with the sniffer of the NIC (`qpscope doctor`, docs/guide/capture.md)";
 
 // What was left out, a part for each bound that was reached: "3 packets of further connections, not followed". Empty where none was.
-[[nodiscard]] std::string left_out_text(const Timeline& timeline);
+[[nodiscard]] std::vector<std::string> left_out_parts(const Timeline& timeline);
+[[nodiscard]] std::string left_out_text(const Timeline& timeline);  // of all of them
 
 }  // namespace qps::transport
