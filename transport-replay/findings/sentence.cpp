@@ -162,8 +162,9 @@ std::string fact_text(const Fact& fact, std::string_view style) {
         std::string operator()(std::uint64_t value) const {
             if (style == "times") return words::times(value);
             if (style == "length") return words::length(value);
+            if (style == "hex4") return fmt::format("0x{:04x}", value);
             if (style == "plain" || row.unit == Unit::number || row.unit == Unit::psn) return std::to_string(value);
-            if (row.unit == Unit::bytes) return bytes_text(value);
+            if (row.unit == Unit::bytes && style.empty()) return bytes_text(value);
             return style.empty() ? grouped(value) : counted(value, style);
         }
         std::string operator()(double value) const {
