@@ -13,45 +13,39 @@ namespace qps::court {
 
 namespace {
 
+bool says(const Hearing& hearing, const std::string& name) { return hearing.claim().facts.contains(name); }
+
 // What the program calls truncated: fewer bytes than were on the wire.
 void capture_truncated(Hearing& hearing) {
-    const auto said = hearing.must_say("^" + kNumber + " of " + kNumber + " packets? (?:was|were) truncated by the capture");
-    if (!said) return;
     std::uint64_t cut = 0;
     std::uint32_t shortest = 0;
     for (const Record& record : hearing.recording().records) {
         if (record.bytes.size() >= record.wire) continue;
         if (cut++ == 0 || record.wire < shortest) shortest = record.wire;
     }
-    hearing.equal("truncated packets", count_of((*said)[1]).value_or(0), cut);
-    hearing.equal("packets", count_of((*said)[2]).value_or(0), hearing.recording().records.size());
-    if (const auto least = hearing.take("the shortest " + kNumber + " bytes long on the wire"))
-        hearing.equal("bytes of the shortest", count_of((*least)[1]).value_or(0), shortest);
-    if (const auto blind = hearing.take(kNumber + " of them lack the transport header"))
-        hearing.at_most("without header", count_of((*blind)[1]).value_or(0), cut);
-    if (const auto mute = hearing.take(kNumber + " answers? cannot be read")) {
-        // What has its BTH, and not the syndrome that its opcode promises; or a READ whose length is not there.
-        const auto unread = std::ranges::count_if(hearing.wires(), [](const Wire& wire) {
-            return (wire.answer() && !wire.syndrome && wire.operation() != 14) || (wire.read_request() && !wire.reth);
-        });
-        hearing.at_most("answers that cannot be read", count_of((*mute)[1]).value_or(0), static_cast<std::uint64_t>(unread));
-    }
+    hearing.equal_fact("packets", static_cast<double>(cut));
+    hearing.equal_fact("all_packets", static_cast<double>(hearing.recording().records.size()));
+    hearing.equal_fact("shortest_truncated", shortest);
+    if (says(hearing, "without_header")) hearing.at_most_fact("without_header", static_cast<double>(cut));
+    if (!says(hearing, "unread_answers")) return;
+    // What has its BTH, and not the syndrome that its opcode promises; or a READ whose length is not there.
+    const auto unread = std::ranges::count_if(hearing.wires(), [](const Wire& wire) {
+        return (wire.answer() && !wire.syndrome && wire.operation() != 14) || (wire.read_request() && !wire.reth);
+    });
+    hearing.at_most_fact("unread_answers", static_cast<double>(unread));
 }
 
 void one_way_capture(Hearing& hearing) {
-    const auto said =
-        hearing.must_say("^Only one direction of " + kNumber +
-                         " pairs? of hosts (?:was captured|is in this capture), such as (.+?) to (.+?) \\(" + kNumber + " packets?\\)");
-    if (!said) return;
     std::map<std::pair<std::string, std::string>, std::uint64_t> sent;
     for (const Wire& wire : hearing.wires()) ++sent[{wire.from, wire.to}];
     std::uint64_t one_way = 0;
     for (const auto& [pair, packets] : sent) one_way += sent.contains({pair.second, pair.first}) ? 0U : 1U;
-    hearing.at_most("pairs of hosts", count_of((*said)[1]).value_or(0), one_way);
-    const auto example = sent.find({(*said)[2], (*said)[3]});
-    if (example == sent.end()) return hearing.object("no packet goes from " + (*said)[2] + " to " + (*said)[3]);
-    hearing.at_most("packets", count_of((*said)[4]).value_or(0), example->second);
-    hearing.expect(!sent.contains({(*said)[3], (*said)[2]}), "packets of the other direction are in the capture");
+    hearing.at_most_fact("host_pairs", static_cast<double>(one_way));
+    const std::string from = hearing.word("from_host").value_or(""), to = hearing.word("to_host").value_or("");
+    const auto example = sent.find({from, to});
+    if (example == sent.end()) return hearing.object("no packet goes from " + from + " to " + to);
+    hearing.at_most_fact("packets", static_cast<double>(example->second));
+    hearing.expect(!sent.contains({to, from}), "packets of the other direction are in the capture");
 }
 
 void link_local_gid(Hearing& hearing) {
@@ -85,47 +79,38 @@ std::vector<std::int64_t> copies_of(const Hearing& hearing) {
     return apart;
 }
 
-void taps(Hearing& hearing, const Groups& said) {
+void taps(Hearing& hearing) {
+    hearing.expect(!hearing.flag("taps_mixed"), "files are read twice, so that taps are told apart");
     const auto apart = copies_of(hearing);
     std::set<std::pair<std::string, std::string>> pairs;
     for (const Wire& wire : hearing.wires()) pairs.insert(std::minmax(wire.from, wire.to));
-    hearing.equal("taps", count_of(said[1]).value_or(0), 2);
-    hearing.at_most("pairs of hosts", count_of(said[2]).value_or(0), pairs.size());
-    hearing.at_most("packets of the other tap", count_of(said[3]).value_or(0), apart.size());
-    hearing.equal("packets", count_of(said[4]).value_or(0), hearing.recording().records.size());
-    if (apart.empty()) return;
+    hearing.equal_fact("taps", 2);
+    hearing.at_most_fact("host_pairs", static_cast<double>(pairs.size()));
+    hearing.at_most_fact("packets", static_cast<double>(apart.size()));
+    hearing.equal_fact("all_packets", static_cast<double>(hearing.recording().records.size()));
+    (void)hearing.number("tap_drift_ns");
     // Some copy is as late or early, but for what the analyser takes off where both ways were recorded.
-    const auto times = hearing.take("(?:which recorded them|the second one) (?:at the same times within )?" + kQuantity + "(?: later| earlier)?");
-    const auto named = times ? quantity_of((*times)[1]) : std::nullopt;
+    const auto offset = hearing.number("tap_offset_ns"), tolerance = hearing.number("tap_tolerance_ns");
     constexpr double kWay = 100'000;  // ns
-    if (named) hearing.expect(named->least - kWay <= static_cast<double>(apart.back()), "no copy is as late or early as that");
-    (void)hearing.take("drift " + kQuantity);
+    hearing.expect(offset.has_value() != tolerance.has_value(), "the times of the taps are either the same or not");
+    hearing.expect(apart.empty() || offset.value_or(tolerance.value_or(0)) - kWay <= static_cast<double>(apart.back()), "no copy is as late or early as that");
 }
 
 void capture_duplicates(Hearing& hearing) {
-    if (const auto said = hearing.take("^(?:At least )?(\\d+) taps(?:, each with a file or an interface of its own,)? recorded the same packets of " + kNumber +
-                                       " pairs? of hosts: " + kNumber + " of " + kNumber + " packets? are of the other ones?"))
-        return taps(hearing, *said);
-    const auto said = hearing.must_say("^" + kNumber + " of " + kNumber + " packets? were recorded more than once");
-    if (!said) return;
+    if (says(hearing, "taps")) return taps(hearing);
     const auto apart = copies_of(hearing);
-    const std::uint64_t copies = count_of((*said)[1]).value_or(0);
-    hearing.at_most("copies", copies, apart.size());
-    hearing.equal("packets", count_of((*said)[2]).value_or(0), hearing.recording().records.size());
-    if (const auto by = hearing.take("\\(" + kNumber + " by another tap, " + kNumber + " by the same\\)"))
-        hearing.equal("copies of both kinds", count_of((*by)[1]).value_or(0) + count_of((*by)[2]).value_or(0), copies);
-    if (hearing.take("with the same timestamps")) return hearing.expect(apart.empty() || apart.back() == 0, "copies have other times");
-    const auto distance = hearing.take(kQuantity + " to " + kQuantity + " apart");
-    if (!distance || apart.empty()) return;
-    hearing.equal("apart at most", (*distance)[2], static_cast<double>(apart.back()));
-    hearing.equal("apart at least", (*distance)[1], static_cast<double>(apart.front()));
+    hearing.at_most_fact("packets", static_cast<double>(apart.size()));
+    hearing.equal_fact("all_packets", static_cast<double>(hearing.recording().records.size()));
+    const double by_others = hearing.number("copies_of_other_taps").value_or(0), by_same = hearing.number("copies_of_same_tap").value_or(0);
+    hearing.equal_fact("packets", by_others + by_same);
+    if (hearing.flag("same_times")) return hearing.expect(apart.empty() || apart.back() == 0, "copies have other times");
+    if (apart.empty()) return;
+    hearing.equal_fact("most_apart_ns", static_cast<double>(apart.back()));
+    hearing.equal_fact("least_apart_ns", static_cast<double>(apart.front()));
 }
 
 // Some request was recorded so long after an answer to it or to a later one; of these there are at least as many as it counts.
 void clock_offset(Hearing& hearing) {
-    const auto said = hearing.must_say("^" + kNumber + " answers? of " + kNumber + " connections? (?:was|were) captured before (?:its request|their requests), by up to " +
-                                       kQuantity);
-    if (!said) return;
     constexpr std::int64_t kPatience = 5'000'000;  // ns
     const std::vector<Wire>& wires = hearing.wires();
     std::set<std::pair<std::string, std::uint32_t>> asked_by;
@@ -145,16 +130,13 @@ void clock_offset(Hearing& hearing) {
         early += is_early ? 1U : 0U;
         if (is_early) asked_by.emplace(answer.to, answer.to_qp);
     }
-    hearing.at_most("answers", count_of((*said)[1]).value_or(0), early);
-    const auto named = quantity_of((*said)[3]);
-    hearing.expect(named && std::ranges::any_of(apart, [&](std::int64_t by) { return named->has(static_cast<double>(by)); }),
-                   "no request was recorded so long after an answer");
-    hearing.at_most("connections", count_of((*said)[2]).value_or(0), asked_by.size());
+    hearing.at_most_fact("answers_before_requests", static_cast<double>(early));
+    const double named = hearing.number("earliest_answer_ns").value_or(0);
+    hearing.expect(apart.contains(static_cast<std::int64_t>(named)), "no request was recorded so long after an answer");
+    hearing.at_most_fact("connections", static_cast<double>(asked_by.size()));
 }
 
 void clock_backwards(Hearing& hearing) {
-    const auto said = hearing.must_say("^Timestamps go backwards " + kTimes + ", by up to " + kQuantity);
-    if (!said) return;
     std::uint64_t steps = 0;
     std::int64_t most = 0;
     const auto& records = hearing.recording().records;
@@ -163,8 +145,8 @@ void clock_backwards(Hearing& hearing) {
         steps += back > 0 ? 1U : 0U;
         most = std::max(most, back);
     }
-    hearing.at_most("steps back", count_of((*said)[1]).value_or(0), steps);
-    hearing.equal("at most", (*said)[2], static_cast<double>(most));
+    hearing.at_most_fact("steps_back", static_cast<double>(steps));
+    hearing.equal_fact("largest_step_back_ns", static_cast<double>(most));
 }
 
 // PSNs of requests and of READ responses that were jumped over: no more can have been sent and not recorded, but at the beginning and
@@ -199,41 +181,31 @@ Skipped skipped_psns(const Hearing& hearing) {
     return skipped;
 }
 
+void missing_packets(Hearing& hearing, const std::string& name) {
+    const Skipped skipped = skipped_psns(hearing);
+    hearing.at_most_fact(name, static_cast<double>(skipped.psns));
+    hearing.at_most_fact("connections", static_cast<double>(skipped.flows));
+}
 void capture_lost_packets(Hearing& hearing) {
-    if (hearing.claim().sentence.starts_with("The capturing program reports")) return hearing.object("the court gave it no count of drops");
-    const auto said = hearing.must_say("^The capture lacks " + kNumber + " packets? of " + kNumber + " connections?");
-    if (!said) return;
-    const Skipped skipped = skipped_psns(hearing);
-    hearing.at_most("packets", count_of((*said)[1]).value_or(0), skipped.psns);
-    hearing.at_most("connections", count_of((*said)[2]).value_or(0), skipped.flows);
+    if (!says(hearing, "uncaptured")) return hearing.object("the court gave it no count of drops");
+    missing_packets(hearing, "uncaptured");
 }
-void gaps_unexplained(Hearing& hearing) {
-    const auto said = hearing.must_say("^" + kNumber + " packets? of " + kNumber + " connections? (?:is|are) missing");
-    if (!said) return;
-    const Skipped skipped = skipped_psns(hearing);
-    hearing.at_most("packets", count_of((*said)[1]).value_or(0), skipped.psns);
-    hearing.at_most("connections", count_of((*said)[2]).value_or(0), skipped.flows);
-}
+void gaps_unexplained(Hearing& hearing) { missing_packets(hearing, "missing_packets"); }
 
 void malformed(Hearing& hearing) {
-    const auto said = hearing.must_say("^" + kNumber + " of " + kNumber + " RDMA packets? (?:is|are) malformed");
-    if (!said) return;
-    hearing.at_most("malformed packets", count_of((*said)[1]).value_or(0), count_of((*said)[2]).value_or(0));
-    hearing.at_most("packets", count_of((*said)[2]).value_or(0), hearing.recording().records.size());
-    const auto different = hearing.take(kNumber + " of them different");
-    if (!different) return;
+    hearing.at_most_fact("packets", hearing.number("all_packets").value_or(0));
+    hearing.at_most_fact("all_packets", static_cast<double>(hearing.recording().records.size()));
+    if (!says(hearing, "different_packets")) return;
     std::set<Octets> seen;  // from the transport header on
     for (const Wire& wire : hearing.wires()) {
         const Octets& all = hearing.recording().records[wire.frame - 1].bytes;
         seen.insert(Octets(all.begin() + static_cast<std::ptrdiff_t>(wire.bth), all.end()));
     }
-    hearing.at_most("different ones", count_of((*different)[1]).value_or(0), seen.size());
+    hearing.at_most_fact("different_packets", static_cast<double>(seen.size()));
 }
 
 // First fragments of datagrams to port 4791, of IPv4 right behind Ethernet.
 void ip_fragments(Hearing& hearing) {
-    const auto said = hearing.must_say("^" + kNumber + " of " + kNumber + " RDMA packets? (?:is|are each) the first fragment of an IP datagram");
-    if (!said) return;
     constexpr std::uint32_t kMoreAndOffset = 0x3fff, kMore = 0x2000;
     const auto first = [](const Record& record) {
         const Octets& bytes = record.bytes;
@@ -241,8 +213,8 @@ void ip_fragments(Hearing& hearing) {
                (number_at(bytes, 20, 2) & kMoreAndOffset) == kMore && number_at(bytes, 36, 2) == 4791;
     };
     const auto& records = hearing.recording().records;
-    hearing.equal("fragments", count_of((*said)[1]).value_or(0), static_cast<std::uint64_t>(std::ranges::count_if(records, first)));
-    hearing.at_most("packets", count_of((*said)[2]).value_or(0), records.size());
+    hearing.equal_fact("packets", static_cast<double>(std::ranges::count_if(records, first)));
+    hearing.at_most_fact("all_packets", static_cast<double>(records.size()));
 }
 
 constexpr std::array kCaptureJudges{

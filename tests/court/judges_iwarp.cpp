@@ -12,23 +12,18 @@ namespace qps::court {
 
 namespace {
 
-const std::string kPort = "(?: port (\\d+))?";
-
-std::uint64_t tally(const std::string& words) { return count_of(words).value_or(0); }
-
-// What `from` sent to that port of `to`, of the connection that the finding is of: its ends are addresses with ports.
-std::optional<Stream> stream_to(Hearing& hearing, const std::string& from, const std::string& to, const std::string& port) {
+// What the first of these ends sent to the other, whose numbers are ports.
+std::optional<Stream> stream_between(Hearing& hearing, const std::string& sender, const std::string& receiver) {
+    const auto from = hearing.end(sender), to = hearing.end(receiver);
+    const auto is = [](const std::optional<ClaimedEnd>& end, const std::string& address, std::uint32_t port) {
+        return end && end->address == address && (!end->qp || *end->qp == port);
+    };
     for (Stream& stream : read_streams(hearing.recording()))
-        if (stream.from == from && stream.to == to && stream.to_port == tally(port)) {
-            const auto& ends = hearing.claim().ends;
-            const bool own = !ends || std::ranges::any_of(*ends, [&](const ClaimedEnd& end) {
-                return end.address == from && (!end.qp || *end.qp == stream.from_port);
-            });
-            if (own) return std::move(stream);
-        }
-    hearing.object(fmt::format("there is no stream from {} to {} port {}", from, to, port));
+        if (is(from, stream.from, stream.from_port) && is(to, stream.to, stream.to_port)) return std::move(stream);
+    hearing.object(fmt::format("there is no stream from its {} to its {}", sender, receiver));
     return {};
 }
+std::optional<Stream> stream_of(Hearing& hearing) { return stream_between(hearing, "sender", "receiver"); }
 // What the other end of it sent.
 std::optional<Stream> reverse_of(const Hearing& hearing, const Stream& stream) {
     for (Stream& other : read_streams(hearing.recording()))
@@ -63,17 +58,17 @@ std::string terminate_words(std::uint32_t layer, std::uint32_t type, std::uint32
 }
 
 void terminated(Hearing& hearing) {
-    const auto said =
-        hearing.must_say("^" + kHost + " terminated the connection with " + kHost + kPort + " because of an error \\((.*)\\)");
-    if (!said) return;
-    const auto stream = stream_to(hearing, (*said)[1], (*said)[2], (*said)[3]);
+    const auto stream = stream_of(hearing);
     if (!stream) return;
     constexpr std::size_t kTerminate = 7, kUntaggedHeader = 18;
     for (const Fpdu& fpdu : fpdus_of(hearing, *stream).all) {
         if ((fpdu.ulpdu[1] & 0xfU) != kTerminate || fpdu.ulpdu.size() < kUntaggedHeader + 2) continue;
-        const std::uint8_t first = fpdu.ulpdu[kUntaggedHeader];
-        const std::string words = terminate_words(first >> 4U, first & 0xfU, fpdu.ulpdu[kUntaggedHeader + 1]);
-        hearing.expect(words.empty() || words == (*said)[4], "the Terminate says " + words);
+        const std::uint32_t layer = fpdu.ulpdu[kUntaggedHeader] >> 4U, type = fpdu.ulpdu[kUntaggedHeader] & 0xfU, code = fpdu.ulpdu[kUntaggedHeader + 1];
+        hearing.equal_fact("terminate_layer", layer);
+        hearing.equal_fact("terminate_type", type);
+        hearing.equal_fact("terminate_code", code);
+        const std::string words = terminate_words(layer, type, code);
+        hearing.expect(words.empty() || words == hearing.word("terminate_error"), "the Terminate says " + words);
         hearing.expect(is_evidence(hearing, stream->frame_of(fpdu.place)), "its evidence is not the Terminate");
         return;
     }
@@ -81,23 +76,16 @@ void terminated(Hearing& hearing) {
 }
 
 void mpa_refused(Hearing& hearing) {
-    const auto said = hearing.must_say("^" + kHost + kPort + " rejected the connection from " + kHost + " in its MPA reply");
-    if (!said) return;
-    for (const Stream& stream : read_streams(hearing.recording())) {
-        const auto reply = set_up_of(stream);
-        if (stream.from != (*said)[1] || stream.from_port != tally((*said)[2]) || stream.to != (*said)[3] || !reply || !reply->reply)
-            continue;
-        hearing.expect(reply->rejected, "the reply accepts");
-        return hearing.expect(is_evidence(hearing, stream.frame_of(0)), "its evidence is not the reply");
-    }
-    hearing.object("there is no reply");
+    const auto stream = stream_between(hearing, "passive_side", "active_side");
+    if (!stream) return;
+    const auto reply = set_up_of(*stream);
+    if (!reply || !reply->reply) return hearing.object("there is no reply");
+    hearing.expect(reply->rejected, "the reply accepts");
+    hearing.expect(is_evidence(hearing, stream->frame_of(0)), "its evidence is not the reply");
 }
 
 void crc_wrong(Hearing& hearing) {
-    const auto said =
-        hearing.must_say("^" + kNumber + " of " + kNumber + " FPDUs? from " + kHost + " to " + kHost + kPort + " (?:has|have) a wrong CRC");
-    if (!said) return;
-    const auto stream = stream_to(hearing, (*said)[3], (*said)[4], (*said)[5]);
+    const auto stream = stream_of(hearing);
     if (!stream) return;
     const Fpdus fpdus = fpdus_of(hearing, *stream);
     std::uint64_t wrong = 0;
@@ -107,8 +95,8 @@ void crc_wrong(Hearing& hearing) {
         hearing.expect(is_evidence(hearing, stream->frame_of(fpdu.place)),
                        fmt::format("frame {} is not in its evidence", stream->frame_of(fpdu.place)));
     }
-    hearing.equal("wrong CRCs", tally((*said)[1]), wrong);
-    hearing.equal("FPDUs", tally((*said)[2]), fpdus.all.size());
+    hearing.equal_fact("wrong_crcs", static_cast<double>(wrong));
+    hearing.equal_fact("fpdus", static_cast<double>(fpdus.all.size()));
 }
 
 // How many segments have bytes that were sent before, in the order in which they were sent: that of the capture, or that of their IPv4
@@ -136,79 +124,69 @@ std::uint64_t not_beyond(const Stream& stream) {
 }
 
 void sent_again(Hearing& hearing) {
-    const auto said = hearing.must_say("^" + kHost + " retransmitted " + kNumber + " of " + kNumber + " segments? to " + kHost + kPort);
-    if (!said) return;
-    const auto stream = stream_to(hearing, (*said)[1], (*said)[4], (*said)[5]);
+    const auto stream = stream_of(hearing);
     if (!stream) return;
-    hearing.at_most("retransmitted segments", tally((*said)[2]), not_beyond(*stream));
-    hearing.at_most("segments", tally((*said)[3]), stream->segments.size());
+    hearing.at_most_fact("retransmitted", static_cast<double>(not_beyond(*stream)));
+    hearing.at_most_fact("tcp_segments", static_cast<double>(stream->segments.size()));
 }
 
 void holes(Hearing& hearing) {
-    const auto said = hearing.must_say("^The capture lacks " + kNumber + " bytes? that " + kHost + " sent to " + kHost + kPort);
-    if (!said) return;
-    const auto stream = stream_to(hearing, (*said)[2], (*said)[3], (*said)[4]);
-    if (stream) hearing.equal("bytes that are missing", tally((*said)[1]), stream->missing());
+    if (const auto stream = stream_of(hearing)) hearing.equal_fact("missing_bytes", static_cast<double>(stream->missing()));
+}
+
+// The sink of a READ request (RFC 5040 4.4) is where its response goes; turned round it is.
+bool only_turned_sinks_fit(const Hearing& hearing, const Stream& stream, std::size_t from) {
+    constexpr std::size_t kSink = 18, kRequest = 1, kResponse = 2;
+    const auto other = reverse_of(hearing, stream);
+    bool turned = false, straight = false;
+    for (const Fpdu& request : read_fpdus(stream, from, {}).all) {
+        if ((request.ulpdu[1] & 0xfU) != kRequest || request.ulpdu.size() < kSink + 16 || !other) continue;
+        const std::uint32_t sink = number_at(request.ulpdu, kSink, 4);
+        const std::uint32_t backwards = sink >> 24U | (sink >> 8U & 0xff00U) | (sink << 8U & 0xff0000U) | sink << 24U;
+        for (const Fpdu& response : fpdus_of(hearing, *other).all) {
+            if ((response.ulpdu[1] & 0xfU) != kResponse) continue;
+            turned |= number_at(response.ulpdu, 2, 4) == backwards;
+            straight |= number_at(response.ulpdu, 2, 4) == sink;
+        }
+    }
+    return turned && !straight;
 }
 
 void odd_sender(Hearing& hearing) {
-    const auto said = hearing.must_say("^" + kHost +
-                                       " (writes the fields of its READ requests least significant byte first|has no MPA markers "
-                                       "where RFC 5044 has them|sends no MPA markers, although the other end asked for them)");
-    if (!said) return;
-    (void)hearing.take("RFC 5040");
-    const auto streams = read_streams(hearing.recording());
-    for (const Stream& stream : streams) {
-        const auto set_up = set_up_of(stream);
-        if (stream.from != (*said)[1] || !set_up) continue;
-        const auto all_right = [&](std::optional<std::uint32_t> shift) {
-            const Fpdus fpdus = read_fpdus(stream, set_up->length, shift);
-            return !fpdus.all.empty() && std::ranges::all_of(fpdus.all, &Fpdu::crc_right) && fpdus.end + 4 >= stream.bytes.size();
-        };
-        if ((*said)[2].starts_with("sends no")) {
-            const auto other = reverse_of(hearing, stream);
-            const auto asked = other ? set_up_of(*other) : std::nullopt;
-            return hearing.expect(asked && asked->markers && all_right({}),
-                                  "markers were not asked for, or the stream is not right without them");
-        }
-        if ((*said)[2].starts_with("has no")) {
-            (void)hearing.take("RFC 5044");
-            bool elsewhere = all_right({});
-            for (std::uint32_t shift = 4; shift < 512 && !elsewhere; shift += 4) elsewhere = all_right(shift);
-            if (all_right(0)) continue;
-            return hearing.expect(elsewhere, "the stream is not right with markers elsewhere, nor without");
-        }
-        // The sink of a READ request (RFC 5040 4.4) is where its response goes; turned round it is.
-        constexpr std::size_t kSink = 18, kRequest = 1, kResponse = 2;
-        const auto other = reverse_of(hearing, stream);
-        bool turned = false, straight = false;
-        for (const Fpdu& request : read_fpdus(stream, set_up->length, {}).all) {
-            if ((request.ulpdu[1] & 0xfU) != kRequest || request.ulpdu.size() < kSink + 16 || !other) continue;
-            const std::uint32_t sink = number_at(request.ulpdu, kSink, 4);
-            const std::uint32_t backwards = sink >> 24U | (sink >> 8U & 0xff00U) | (sink << 8U & 0xff0000U) | sink << 24U;
-            for (const Fpdu& response : fpdus_of(hearing, *other).all) {
-                if ((response.ulpdu[1] & 0xfU) != kResponse) continue;
-                turned |= number_at(response.ulpdu, 2, 4) == backwards;
-                straight |= number_at(response.ulpdu, 2, 4) == sink;
-            }
-        }
-        return hearing.expect(turned && !straight, "responses go where its requests say, or nowhere");
+    const auto stream = stream_of(hearing);
+    if (!stream) return;
+    const auto set_up = set_up_of(*stream);
+    if (!set_up) return hearing.object("nothing set MPA up there");
+    const auto all_right = [&](std::optional<std::uint32_t> shift) {
+        const Fpdus fpdus = read_fpdus(*stream, set_up->length, shift);
+        return !fpdus.all.empty() && std::ranges::all_of(fpdus.all, &Fpdu::crc_right) && fpdus.end + 4 >= stream->bytes.size();
+    };
+    const std::string what = hearing.word("nonconformity").value_or("");
+    if (what == "no_markers") {
+        const auto other = reverse_of(hearing, *stream);
+        const auto asked = other ? set_up_of(*other) : std::nullopt;
+        hearing.expect(asked && asked->markers && all_right({}), "markers were not asked for, or the stream is not right without them");
+    } else if (what == "markers_elsewhere") {
+        bool elsewhere = all_right({});
+        for (std::uint32_t shift = 4; shift < 512 && !elsewhere; shift += 4) elsewhere = all_right(shift);
+        hearing.expect(elsewhere && !all_right(0), "its markers are where they must be, or the stream is not right with markers elsewhere, nor without");
+    } else if (what == "byte_order") {
+        hearing.expect(only_turned_sinks_fit(hearing, *stream, set_up->length), "responses go where its requests say, or nowhere");
+    } else {
+        hearing.object("it does not say what is odd");
     }
-    hearing.object("there is no such stream");
 }
 
 void unreadable(Hearing& hearing) {
-    const auto said =
-        hearing.must_say("^" + kNumber + " bytes? that " + kHost + " sent to " + kHost + kPort + " could not be read as FPDUs");
-    if (!said) return;
-    const auto stream = stream_to(hearing, (*said)[2], (*said)[3], (*said)[4]);
+    const auto stream = stream_of(hearing);
     if (!stream) return;
     hearing.equal("bytes that are missing", 0, stream->missing());
-    std::size_t right = fpdus_of(hearing, *stream).end;
+    const Fpdus fpdus = fpdus_of(hearing, *stream);
+    std::size_t right = fpdus.end;
     // From where what is read as FPDUs has wrong CRCs only, they are none.
-    for (const Fpdu& fpdu : fpdus_of(hearing, *stream).all)
+    for (const Fpdu& fpdu : fpdus.all)
         if (!fpdu.crc_right) right = std::min(right, fpdu.place);
-    hearing.at_most("bytes", tally((*said)[1]), stream->bytes.size() - right);
+    hearing.at_most_fact("unread_bytes", static_cast<double>(stream->bytes.size() - right));
 }
 
 constexpr std::array kIwarpJudges{

@@ -13,25 +13,24 @@ namespace qps::court {
 
 namespace {
 
-std::uint64_t amount(const std::string& words) { return count_of(words).value_or(0); }
+// 0 where it does not say so.
+std::uint64_t amount(Hearing& hearing, const std::string& name) { return static_cast<std::uint64_t>(hearing.number(name).value_or(0)); }
 
-// Both ways between the two ends of the finding, whose contexts are those that it names.
+// Both ways between the two ends of the finding, of the contexts that it names.
 struct Talk {
     std::string from, to;
     std::vector<Delivery> all;
 };
-Talk talk_of(Hearing& hearing, const std::string& from, const std::string& to) {
-    Talk talk{from, to, {}};
-    std::optional<std::uint32_t> mine, theirs;
-    if (const auto& ends = hearing.claim().ends)
-        for (const ClaimedEnd& end : *ends) (end.address == from ? mine : theirs) = end.qp;
+Talk talk_of(Hearing& hearing) {
+    const ClaimedEnd mine = hearing.end("sender").value_or(ClaimedEnd{}), theirs = hearing.end("receiver").value_or(ClaimedEnd{});
+    Talk talk{mine.address, theirs.address, {}};
     for (Delivery& one : read_deliveries(hearing.recording())) {
-        const bool there = one.from == from && one.to == to, back = one.from == to && one.to == from;
+        const bool there = one.from == talk.from && one.to == talk.to, back = one.from == talk.to && one.to == talk.from;
         if (!there && !back) continue;
         const auto fits = [](std::optional<std::uint32_t> known, std::uint32_t named) { return !known || named == 0 || *known == named; };
-        if (fits(there ? mine : theirs, one.source) && fits(there ? theirs : mine, one.target)) talk.all.push_back(std::move(one));
+        if (fits(there ? mine.qp : theirs.qp, one.source) && fits(there ? theirs.qp : mine.qp, one.target)) talk.all.push_back(std::move(one));
     }
-    if (talk.all.empty()) hearing.object(fmt::format("nothing passed between {} and {}", from, to));
+    if (talk.all.empty()) hearing.object(fmt::format("nothing passed between {} and {}", talk.from, talk.to));
     return talk;
 }
 std::vector<std::size_t> frames_of(const std::vector<Delivery>& all, const auto& fits) {
@@ -104,20 +103,15 @@ Sums sums_of(const Talk& talk) {
 }
 
 void retransmitted(Hearing& hearing) {
-    const auto said = hearing.must_say("^" + kHost + " retransmitted " + kNumber + " of " + kNumber + " packets? to ([0-9.]+[0-9])");
-    if (!said) return;
-    const Talk talk = talk_of(hearing, (*said)[1], (*said)[4]);
+    const Talk talk = talk_of(hearing);
     const Sums sums = sums_of(talk);
-    hearing.equal("retransmissions", amount((*said)[2]), sums.again);
-    hearing.equal("packets", amount((*said)[3]), sums.requests);
-    const auto part = [&](const std::string& what, std::uint64_t shown) {
-        const auto found = hearing.take("[:,] " + kNumber + " " + what);
-        hearing.equal(what, found ? amount((*found)[1]) : 0, shown);
-    };
-    part("after a NACK for trimming", sums.trimming);
-    part("after another NACK", sums.other_nack);
-    part("already acknowledged", sums.acknowledged);
-    part("whose first transmission is not in the capture", sums.unseen);
+    hearing.equal_fact("retransmitted", static_cast<double>(sums.again));
+    hearing.equal_fact("all_packets", static_cast<double>(sums.requests));
+    const auto part = [&](const std::string& name, std::uint64_t shown) { hearing.equal(name, amount(hearing, name), shown); };
+    part("after_trimming", sums.trimming);
+    part("after_other_nack", sums.other_nack);
+    part("already_acknowledged", sums.acknowledged);
+    part("first_unseen", sums.unseen);
     expect_evidence(hearing, frames_of(talk.all, [&](const Delivery& one) { return one.from == talk.from && one.request() && one.again(); }));
 }
 
@@ -128,82 +122,72 @@ constexpr std::array<std::string_view, 27> kNackNames{
     "INVALID_SYN", "PDC_MODE_MISMATCH", "NEW_START_PSN", "RCVD_SES_PROCG",   "UNEXP_EVENT",   "RCVR_INFER_LOSS"};
 
 void nacked(Hearing& hearing) {
-    const auto said = hearing.must_say("^" + kHost + " answered " + kNumber + " packets? of " + kHost + " with NACK ([A-Z_]+|0x[0-9a-f]+)");
-    if (!said) return;
-    const Talk talk = talk_of(hearing, (*said)[3], (*said)[1]);
-    const std::string& name = (*said)[4];
-    const auto found = std::ranges::find(kNackNames, name);
-    const auto code = found != kNackNames.end() ? static_cast<std::uint32_t>(found - kNackNames.begin())
-                                                : static_cast<std::uint32_t>(std::strtoul(name.c_str(), nullptr, 16));
+    const Talk talk = talk_of(hearing);
+    const std::uint64_t code = amount(hearing, "nack_code");
+    const std::string_view name = code < kNackNames.size() ? kNackNames[code] : "";
+    hearing.expect(hearing.word("nack_name") == (name.empty() ? fmt::format("{:#04x}", code) : std::string(name)), "the NACK has another name");
     const auto nacks = frames_of(talk.all, [&](const Delivery& one) { return one.from == talk.to && one.nack() && one.code == code; });
-    hearing.equal("NACKs", amount((*said)[2]), nacks.size());
+    hearing.equal_fact("packets", static_cast<double>(nacks.size()));
     expect_evidence(hearing, nacks);
-    if (!hearing.take(", and acknowledged nothing after it") || nacks.empty()) return;
+    if (!hearing.flag("nothing_after_nack") || nacks.empty()) return;
     for (const Delivery& one : talk.all)
         hearing.expect(one.from != talk.to || !one.ack() || one.frame < nacks.front(), fmt::format("frame {} acknowledges after it", one.frame));
 }
 
 void trimmed(Hearing& hearing) {
-    const auto seen = hearing.take("^Switches trimmed " + kNumber + " packets? from " + kHost + " to ([0-9.]+[0-9])");
-    const auto reported = hearing.take(kHost + " reported " + kNumber + " packets? of " + kHost + " as trimmed(?: \\(" + kNumber + " at the last hop\\))?");
-    if (!seen && !reported) return hearing.object("says nothing of trimming");
-    const Talk talk = seen ? talk_of(hearing, (*seen)[2], (*seen)[3]) : talk_of(hearing, (*reported)[3], (*reported)[1]);
+    const Talk talk = talk_of(hearing);
     const auto cut = frames_of(talk.all, [&](const Delivery& one) { return one.from == talk.from && one.request() && one.trimmed; });
     const auto nacks = frames_of(talk.all, [&](const Delivery& one) { return one.from == talk.to && one.nack() && one.code >= 1 && one.code <= 3; });
     const auto last = frames_of(talk.all, [&](const Delivery& one) { return one.from == talk.to && one.nack() && one.code == 2; });
-    hearing.equal("trimmed packets", seen ? amount((*seen)[1]) : 0, cut.size());
-    hearing.equal("reports", reported ? amount((*reported)[2]) : 0, nacks.size());
-    hearing.equal("reports of the last hop", reported ? amount((*reported)[4]) : 0, last.size());
+    hearing.expect(!cut.empty() || !nacks.empty(), "nothing was trimmed");
+    hearing.equal("trimmed packets", amount(hearing, "trimmed"), cut.size());
+    hearing.equal("reports", amount(hearing, "reported_trimmed"), nacks.size());
+    hearing.equal("reports of the last hop", amount(hearing, "trimmed_at_last_hop"), last.size());
+    hearing.expect(hearing.flag("all_at_last_hop") == (!last.empty() && last.size() == nacks.size()), "not all of it was at the last hop, or all of it");
 }
 
 void path_loss(Hearing& hearing) {
-    const auto said = hearing.must_say("^" + kNumber + " of " + kNumber + " packets? that " + kHost + " retransmitted to " + kHost +
-                                       " were first sent with entropy 0x([0-9a-f]+), which ([\\d.]+) % of all packets have");
-    if (!said) return;
-    const Sums sums = sums_of(talk_of(hearing, (*said)[3], (*said)[4]));
+    const Sums sums = sums_of(talk_of(hearing));
     std::uint64_t resent = 0, packets = 0;
     for (const auto& [entropy, path] : sums.paths) {
         resent += path.resent;
         packets += path.packets;
     }
-    const auto path = sums.paths.find(static_cast<std::uint32_t>(std::strtoul((*said)[5].c_str(), nullptr, 16)));
+    const auto path = sums.paths.find(static_cast<std::uint32_t>(amount(hearing, "entropy")));
     if (path == sums.paths.end()) return hearing.object("no packet had that entropy");
-    hearing.equal("retransmissions of the path", amount((*said)[1]), path->second.resent);
-    hearing.equal("retransmissions", amount((*said)[2]), resent);
-    hearing.share((*said)[6], path->second.packets, packets);
+    hearing.equal_fact("path_retransmitted", static_cast<double>(path->second.resent));
+    hearing.equal_fact("retransmitted", static_cast<double>(resent));
+    constexpr double kDigits = 1e-5;  // JSON has six of a share
+    const double share = static_cast<double>(path->second.packets) / static_cast<double>(packets);
+    const double said = hearing.number("path_share").value_or(0);
+    hearing.expect(said >= share * (1 - kDigits) && said <= share * (1 + kDigits), fmt::format("says a share of {}, and the packets show {}", said, share));
 }
 
 void path_slow(Hearing& hearing) {
-    const auto said = hearing.must_say("^" + kHost + " acknowledged packets of " + kHost + " with entropy 0x([0-9a-f]+) after " + kQuantity +
-                                       " at the soonest, those of other paths after " + kQuantity + " on average");
-    if (!said) return;
-    const Sums sums = sums_of(talk_of(hearing, (*said)[2], (*said)[1]));
-    const auto own = static_cast<std::uint32_t>(std::strtoul((*said)[3].c_str(), nullptr, 16));
-    std::int64_t sum = 0;
-    std::uint64_t samples = 0;
+    const Sums sums = sums_of(talk_of(hearing));
+    const auto own = static_cast<std::uint32_t>(amount(hearing, "entropy"));
+    std::int64_t sum = 0, samples = 0;
     for (const auto& [entropy, path] : sums.paths) {
         if (entropy == own) continue;
         sum += path.sum;
-        samples += path.samples;
+        samples += static_cast<std::int64_t>(path.samples);
     }
     const auto path = sums.paths.find(own);
     if (path == sums.paths.end() || samples == 0) return hearing.object("no packet had that entropy, or none another");
-    hearing.equal("delay of the path", (*said)[4], static_cast<double>(path->second.least));
-    hearing.equal("delay of others", (*said)[5], static_cast<double>(sum) / static_cast<double>(samples));
+    hearing.equal_fact("soonest_ack_ns", static_cast<double>(path->second.least));
+    hearing.equal_fact("other_paths_ack_ns", static_cast<double>(sum / samples));  // whole ns
 }
 
 constexpr std::array<std::string_view, 7> kViolations{"PERM_VIOLATION", "OP_VIOLATION", "BAD_INDEX", "BAD_PID", "BAD_JOB_ID", "BAD_MKEY", "BAD_ADDR"};
 constexpr std::uint32_t kFirstViolation = 0x17;
 
 void rejected(Hearing& hearing) {
-    const auto said = hearing.must_say("^" + kHost + " answered " + kNumber + " requests? of " + kHost + " with return code ([A-Z_]+|0x[0-9a-f]+)");
-    if (!said) return;
-    const Talk talk = talk_of(hearing, (*said)[3], (*said)[1]);
-    const auto found = std::ranges::find(kViolations, (*said)[4]);
-    if (found == kViolations.end()) return hearing.object("the court does not know that return code");
-    const auto code = kFirstViolation + static_cast<std::uint32_t>(found - kViolations.begin());
+    const Talk talk = talk_of(hearing);
+    const std::uint64_t code = amount(hearing, "return_code");
+    if (code < kFirstViolation || code >= kFirstViolation + kViolations.size()) return hearing.object("the court does not know that return code");
+    hearing.expect(hearing.word("return_code_name") == kViolations[code - kFirstViolation], "the return code has another name");
     const auto answers = frames_of(talk.all, [&](const Delivery& one) { return one.from == talk.to && one.return_code == code; });
-    hearing.equal("answers", amount((*said)[2]), answers.size());
+    hearing.equal_fact("requests_refused", static_cast<double>(answers.size()));
     expect_evidence(hearing, answers);
 }
 
