@@ -449,7 +449,7 @@ Family refusal_family() {
                    .sentence =
                        "{requester:host} had {reads_outstanding:plain} READs and ATOMICs outstanding to {responder} {at_most:times}, and never "
                        "more[negotiated_depth? (the negotiated depth)][; with READs of {read_length} that take {read_took} each, this allows "
-                       "{allowed_rate}].",
+                       "{allowed_rate:Gbit/s}].",
                    .advice =
                        "Raise initiator_depth on {requester:host} and responder_resources on {responder:host} (max_rd_atomic, max_dest_rd_atomic) or use "
                        "larger READs if they are too slow.",

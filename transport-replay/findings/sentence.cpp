@@ -174,7 +174,8 @@ std::string fact_text(const Fact& fact, std::string_view style) {
             return style.empty() ? grouped(value) : counted(value, style);
         }
         std::string operator()(double value) const {
-            constexpr double kPercent = 100;
+            constexpr double kPercent = 100, kGiga = 1e9;
+            if (style == "Gbit/s") return fmt::format("{:.3g} {}", value / kGiga, style);
             return row.unit == Unit::bits_per_second ? rate_text(value) : fmt::format("{:.3g} %", kPercent * value);
         }
         std::string operator()(dissect::Duration value) const { return duration_text(value); }
