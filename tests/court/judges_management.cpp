@@ -257,12 +257,14 @@ void pkey_mismatch(Hearing& hearing) {
 }
 
 void read_depth_exceeded(Hearing& hearing) {
-    const auto said = hearing.must_say("^" + kHost + " had (\\d+) READs and ATOMICs outstanding although (\\d+) were negotiated; " + kHost +
-                                       kQp + " refused one of them at PSN (\\d+)");
-    if (!said) return;
-    const auto way = way_of(hearing, (*said)[1]);
-    if (!way) return hearing.object("names no connection of its own");
-    const auto psn = static_cast<std::uint32_t>(counted((*said)[6]));
+    const auto way = way_between(hearing, "requester", "responder");
+    if (!way) return;
+    const auto psn = static_cast<std::uint32_t>(hearing.number("psn").value_or(0));
+    const auto length = hearing.number("length"), address = hearing.number("address"), key = hearing.number("r_key");
+    const bool asked = std::ranges::any_of(way->requests, [&](const Wire* wire) {
+        return wire->reth && length == wire->reth->length && address == static_cast<double>(wire->reth->address) && key == wire->reth->key;
+    });
+    hearing.expect(asked, "no request is like the one that was refused");
     std::set<std::uint32_t> open;
     bool refused = false;
     for (const Wire* wire : way->all) {
@@ -270,7 +272,7 @@ void read_depth_exceeded(Hearing& hearing) {
         if (wire->from == way->to && (wire->read_response() || wire->atomic_response())) open.erase(wire->psn);
         if (wire->from != way->to || !wire->any_nak() || wire->psn != psn) continue;
         refused = true;
-        hearing.equal("outstanding", counted((*said)[2]), open.size());
+        hearing.equal_fact("reads_outstanding", static_cast<double>(open.size()));
         hearing.expect(std::ranges::count(hearing.claim().frames, wire->frame) != 0, "the NAK is not in its evidence");
         break;
     }
@@ -281,7 +283,7 @@ void read_depth_exceeded(Hearing& hearing) {
         if (one.is() == Message::req) depth = std::min(depth, one.number(one.from() == way->from ? 39 : 35, 1));
         if (one.is() == Message::rep) depth = std::min(depth, one.number(one.from() == way->from ? 25 : 24, 1));
     }
-    hearing.equal("negotiated", counted((*said)[3]), depth);
+    hearing.equal_fact("negotiated_depth", depth);
 }
 
 // A REP has the Starting PSN in its bytes 20 to 22, a REQ in 44 to 46 (12.6.5, 12.6.8).

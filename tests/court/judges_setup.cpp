@@ -167,10 +167,7 @@ void version_mismatch(Hearing& hearing) {
 // READs
 
 void read_depth_limited(Hearing& hearing) {
-    const auto said =
-        hearing.must_say("^" + kHost + " had (\\d+) READs and ATOMICs outstanding to " + kHost + kQp + " " + kTimes + ", and never more");
-    if (!said) return;
-    const auto way = named_way(hearing, (*said)[1]);
+    const auto way = way_between(hearing, "requester", "responder");
     if (!way) return;
     std::vector<const Wire*> open;
     std::uint64_t most = 0, times = 0, done = 0, bytes = 0;
@@ -189,21 +186,18 @@ void read_depth_limited(Hearing& hearing) {
             open.erase(open.begin());
         }
     }
-    hearing.equal("outstanding", number((*said)[2]), most);
-    hearing.equal("times", number((*said)[5]), times);
-    const auto rate = hearing.take("with READs of " + kQuantity + " that take " + kQuantity + " each, this allows ([\\d.]+ Gbit/s)");
-    if (!rate || done == 0 || waited == 0) return hearing.expect(!rate, "no READ was answered");
-    hearing.equal("a READ", (*rate)[1], static_cast<double>(bytes / done));
-    hearing.equal("for a READ", (*rate)[2], static_cast<double>(waited / static_cast<std::int64_t>(done)));
-    const double shown = static_cast<double>(most * bytes * 8) / static_cast<double>(waited), named = std::stod((*rate)[3]);
-    hearing.expect(std::abs(named - shown) <= 0.006 * shown, fmt::format("says {} Gbit/s, and the packets show {:.4g}", named, shown));
+    hearing.equal_fact("reads_outstanding", static_cast<double>(most));
+    hearing.equal_fact("at_most", static_cast<double>(times));
+    if (hearing.number("negotiated_depth")) hearing.equal_fact("negotiated_depth", static_cast<double>(most));
+    if (!hearing.number("allowed_rate")) return;
+    if (done == 0 || waited == 0) return hearing.object("no READ was answered");
+    hearing.equal_fact("read_length", static_cast<double>(bytes / done));
+    hearing.equal_fact("read_took_ns", static_cast<double>(waited / static_cast<std::int64_t>(done)));
+    hearing.near_fact("allowed_rate", static_cast<double>(most * bytes * 8) / static_cast<double>(waited) * 1e9);
 }
 
 void requests_unanswered(Hearing& hearing) {
-    const auto said = hearing.must_say("^" + kNumber + " messages? from " + kHost + " to " + kHost + kQp +
-                                       " had no answer when (the capture ended|[^ ]+ disconnected), " + kQuantity + " after (?:the connection's|its) last packet");
-    if (!said || (*said)[5] != "the capture ended") return;
-    const auto way = named_way(hearing, (*said)[2]);
+    const auto way = way_between(hearing, "requester", "responder");
     if (!way) return;
     std::optional<std::uint32_t> answered;
     for (const Wire* answer : way->answers)
@@ -212,9 +206,22 @@ void requests_unanswered(Hearing& hearing) {
     std::set<std::uint32_t> open;
     for (const Wire* request : way->requests)
         if (request->begins() && (!answered || psn_distance(*answered, request->psn) > 0)) open.insert(request->psn);
-    hearing.equal("messages without answer", number((*said)[1]), open.size());
-    hearing.equal("after the last packet", (*said)[6],
-                  static_cast<double>(hearing.recording().records.back().time - way->all.back()->time));
+    const bool disconnected = hearing.claim().sentence.ends_with("after its last packet.");
+    const auto silent = hearing.number("silent_for_ns"), unanswered = hearing.number("messages");
+    if (!disconnected) {
+        hearing.equal_fact("messages", static_cast<double>(open.size()));
+        return hearing.equal_fact("silent_for_ns", static_cast<double>(hearing.recording().records.back().time - way->all.back()->time));
+    }
+    // Its DREQ is among the evidence.
+    const Wire* last = nullptr;
+    for (const Wire* wire : way->all)
+        if (wire->from == way->from) last = wire;
+    const bool shown = std::ranges::any_of(hearing.claim().frames, [&](std::size_t frame) {
+        const Wire* wire = hearing.wire(frame);
+        return wire != nullptr && wire->management() && last != nullptr && silent == static_cast<double>(wire->time - last->time);
+    });
+    hearing.expect(shown, "disconnected at another time");
+    hearing.expect(unanswered && *unanswered <= static_cast<double>(open.size()), "more messages had no answer than there are");
 }
 
 // Bursts

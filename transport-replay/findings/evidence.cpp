@@ -2,10 +2,7 @@
 #include <transport-replay/model/timeline.hpp>
 
 #include <algorithm>
-#include <ranges>
 #include <utility>
-
-#include <fmt/format.h>
 
 namespace qps::transport {
 
@@ -36,12 +33,6 @@ bool accepts_any_order(const Timeline& timeline, const Address& host) {
     return std::ranges::find(timeline.unordered, host.bits, &Address::bits) != timeline.unordered.end();
 }
 
-std::string any_order_advice(std::string_view host) {
-    return fmt::format("Look why {} does not accept packets out of order, as --out-of-order says: both NICs must have it enabled (`mlxreg --reg_name "
-                       "ROCE_ACCL`), and not all services have it; else disable packet spraying for this traffic.",
-                       host);
-}
-
 std::vector<Case> cases(const Timeline& timeline, RecoveryKind kind) {
     std::vector<Case> found;
     for (Episodes& all : all_episodes(timeline)) {
@@ -64,12 +55,8 @@ std::vector<std::uint32_t> places_of(const Timeline& timeline, const std::vector
     return places;
 }
 
-std::vector<dissect::FrameIndex> evidence(const std::vector<const Recovery*>& episodes) {
-    constexpr std::size_t kFrames = 4;  // of an episode
-    std::vector<dissect::FrameIndex> packets;
-    for (const Recovery* episode : episodes | std::views::take(kMaxEvidence / kFrames))
-        packets.insert(packets.end(), {episode->original, episode->trigger, episode->resumed, episode->last});
-    return packets;
+void add_events(FindingDraft& draft, const Way& way, Oddity oddity, EventRole role) {
+    for (const dissect::FrameIndex frame : way.incidents->frames(oddity)) draft.events.push_back({frame, role});
 }
 
 const CmAttempt* attempt_of(const Timeline& timeline, const Connection& connection) {

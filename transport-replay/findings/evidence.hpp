@@ -36,12 +36,13 @@ struct Case : Episodes {
 [[nodiscard]] std::vector<std::uint32_t> places_of(const Timeline& timeline, const std::vector<const Recovery*>& episodes);
 // How many of them ask for the rest of a READ: each begins with that request, whose PSN no other had.
 [[nodiscard]] std::uint64_t rests_of_reads(const std::vector<const Recovery*>& episodes);
-[[nodiscard]] std::vector<dissect::FrameIndex> evidence(const std::vector<const Recovery*>& episodes);  // goes
 
 // Whether the user says of a host that its NIC accepts packets out of order (AnalysisSettings::unordered), and what to do where it asked
 // for late ones all the same.
 [[nodiscard]] bool accepts_any_order(const Timeline& timeline, const Address& host);
-[[nodiscard]] std::string any_order_advice(std::string_view host);
+inline constexpr std::string_view kAnyOrderAdvice =
+    "Look why [responder?{responder:host}|{receiver:host}] does not accept packets out of order, as --out-of-order says: both NICs must have it enabled "
+    "(`mlxreg --reg_name ROCE_ACCL`), and not all services have it; else disable packet spraying for this traffic.";
 
 // The attempt that set a connection up, where CM was captured.
 [[nodiscard]] const CmAttempt* attempt_of(const Timeline& timeline, const Connection& connection);
@@ -83,6 +84,8 @@ template <class T, std::size_t kMost>
     return values[most].value;
 }
 
+// The first packets of a way that were odd so.
+void add_events(FindingDraft& draft, const Way& way, Oddity oddity, EventRole role);
 // The first frame of each way; 0 where nothing was seen of it.
 [[nodiscard]] inline std::vector<dissect::FrameIndex> first_frames(const Connection& connection) {
     return {connection.ways[0].first_frame, connection.ways[1].first_frame};

@@ -12,9 +12,11 @@ struct Family {
 };
 
 [[nodiscard]] Family recovery_family();
+[[nodiscard]] Family timeouts_family();
 [[nodiscard]] Family reordering_family();
 [[nodiscard]] Family naks_family();
 [[nodiscard]] Family order_family();
+[[nodiscard]] Family icrc_family();
 [[nodiscard]] Family refusal_family();
 [[nodiscard]] Family path_family();
 [[nodiscard]] Family classes_family();

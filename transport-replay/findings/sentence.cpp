@@ -34,6 +34,13 @@ constexpr std::array kFragments{
              "{announced_psn}]"
              "[silence=elsewhere?{responder:host} never answered on this connection but sends other traffic to {requester:host}]"
              "[silence=absent?no RDMA packet from {responder:host} to {requester:host} was captured]"},
+    // Of a request that was refused, and of the last one before it that was not.
+    Fragment{"request",
+             "[operation?[operation=RDMA WRITE?an|[operation=RDMA READ?an|[operation=ATOMIC WRITE?an|a]]] {operation} of {length:length}[ at {address:hex} with "
+             "R_Key {r_key:key}]|a request that was not captured]"},
+    Fragment{"last_valid", "[; the last valid access was {last_valid_length:length} at {last_valid_address:hex} with R_Key {last_valid_r_key:key}]"},
+    // Of packets of a sender whose ICRC is wrong.
+    Fragment{"wrong_icrc", "{packets} of {all_packets:packet} from {host} ({share}) [packets=1?has|have] a wrong ICRC[, in {connections:connection}]"},
     // Of lost packets: where.
     Fragment{"place", "[, {place}][, {places:each}]"},
 };
@@ -162,12 +169,15 @@ std::string fact_text(const Fact& fact, std::string_view style) {
         std::string operator()(std::uint64_t value) const {
             if (style == "times") return words::times(value);
             if (style == "length") return words::length(value);
+            if (style == "hex") return fmt::format("0x{:x}", value);
+            if (style == "key") return fmt::format("0x{:08x}", value);
             if (style == "plain" || row.unit == Unit::number || row.unit == Unit::psn) return std::to_string(value);
             if (row.unit == Unit::bytes) return bytes_text(value);
             return style.empty() ? grouped(value) : counted(value, style);
         }
         std::string operator()(double value) const {
-            constexpr double kPercent = 100;
+            constexpr double kPercent = 100, kGiga = 1e9;
+            if (style == "Gbit/s") return fmt::format("{:.3g} {}", value / kGiga, style);
             return row.unit == Unit::bits_per_second ? rate_text(value) : fmt::format("{:.3g} %", kPercent * value);
         }
         std::string operator()(dissect::Duration value) const { return duration_text(value); }
