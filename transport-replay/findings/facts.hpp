@@ -12,6 +12,10 @@ inline constexpr FactRow kRequester{"requester", Unit::end, "who sent the reques
 inline constexpr FactRow kResponder{"responder", Unit::end, "who had to answer them"};
 inline constexpr FactRow kSender{"sender", Unit::end, "who sent the packets"};
 inline constexpr FactRow kReceiver{"receiver", Unit::end, "to whom they were sent"};
+inline constexpr FactRow kFirstEnd{"first_end", Unit::end, "one end of the connection"};
+inline constexpr FactRow kSecondEnd{"second_end", Unit::end, "the other end of the connection"};
+inline constexpr FactRow kFromHost{"from_host", Unit::host, "host that sent the packets"};
+inline constexpr FactRow kToHost{"to_host", Unit::host, "host to which they were sent"};
 inline constexpr FactRow kHost{"host", Unit::host, "the host that it is about"};
 inline constexpr FactRow kPeer{"peer", Unit::host, "the host that it has to do with"};
 
@@ -32,11 +36,16 @@ inline constexpr FactRow kStalled{"stalled", Unit::duration, "time without progr
 inline constexpr FactRow kLongestStall{"longest_stall", Unit::duration, "the longest of several stalls"};
 inline constexpr FactRow kWaited{"waited", Unit::duration, "time until the first packet was sent again"};
 
+// Where it is.
+inline constexpr FactRow kDscp{"dscp", Unit::number, "DSCP of the packets"};
+inline constexpr FactRow kInterface{"interface", Unit::number, "interface of the capture that has the packets"};
+
 inline constexpr FactRow kClocksDiffer{"clocks_differ", Unit::flag, "the clocks of the two directions differ, so that their order proves nothing"};
 
 inline constexpr std::array kShared{
     &kRequester, &kResponder, &kSender, &kReceiver, &kHost, &kPeer, &kPsn, &kOperation, &kPackets, &kAllPackets, &kConnections, &kHosts,
     &kRetransmitted, &kRetransmittedBytes, &kNewToTap, &kRestsOfReads, &kStalled, &kLongestStall, &kWaited, &kClocksDiffer,
+    &kFirstEnd, &kSecondEnd, &kFromHost, &kToHost, &kDscp, &kInterface,
 };
 
 }  // namespace qps::transport::facts

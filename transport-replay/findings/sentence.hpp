@@ -2,8 +2,9 @@
 //
 //   {stalled}              the fact of that name, as its unit is written: "1,234", "268.4 ms", "10.0.0.1 QP 17"
 //   {retransmitted:packet} counted, with a noun: "1 packet", "1,234 packets"; {timeouts:times}: "once", "twice", "3 times"
-//   {requester:host}       of an end, without its queue pair; {length:length} of bytes: "4096 bytes", not "4 KiB"
-//   {hosts:each}           of a list, with commas alone: "a, b, c", not "a, b and c"; {causes:clauses} with semicolons
+//   {requester:host}       of an end, without its queue pair; {length:length} of bytes: "4096 bytes", not "4 KiB"; {key:hex4}: "0x8001"
+//   {hosts:each}           of a list, with commas alone: "a, b, c", not "a, b and c"; {causes:clauses} with semicolons; {lossless:priority} with a
+//                          noun: "priorities 3 and 4", "no priority"
 //   [, lost {lost}]        dropped where a fact in it is not known
 //   [probed?A|B]           A where the fact is known, else B, which may be left out; [probed!A]: where it is not
 //   [how=selective?A|B]    where the fact is written so
