@@ -202,7 +202,7 @@ Family path_family() {
                    .meaning = "The two ends of a connection use different path MTUs",
                    .sentence =
                        "[first_mtu?{first_end:host} sends packets of {first_mtu:length} and {second_end} of {second_mtu:length}|{first_end:host} and "
-                       "{second_end} send packets of {packet_mtu:length}][; CM negotiated a path MTU of {negotiated_mtu:length}]"
+                       "{second_end} send packets of {packet_mtu:length}][; CM negotiated a path MTU of {negotiated_mtu:plain}]"
                        "[connection_failed?; the connection failed].",
                    .advice =
                        "Set one path MTU at both ends (path_mtu of the queue pair, active_mtu in `ibv_devinfo`), with an Ethernet MTU that carries it "

@@ -96,7 +96,6 @@ Facts facts_of(const PauseSummary& pause) {
             {kInterface, pause.interface},
             {kXoffFrames, pause.stops},
             {kXonFrames, pause.resumes},
-            {kLongestPause, pause.longest},
             {kPausedTraffic, traffic_of(pause)},
             {kLatePackets, nonzero(pause.late)},
             {kReactionTime, pause.late != 0 ? std::optional(kPauseGrace) : std::nullopt},
@@ -114,7 +113,11 @@ Duration length_of(const Timeline& timeline) { return timeline.first && timeline
 void emit_storm(const Timeline& timeline, PauseKind kind, const Emit& emit) {
     for (const PauseSummary* pause : pauses_of(timeline, kind, true)) {
         Facts facts = facts_of(*pause);
-        facts.insert(facts.end(), {{kStorms, pause->storms}, {kStormLength, kStormTime}, {kAssumedSpeed, speed_of(*pause)}});
+        facts.insert(facts.end(), {{kLongestPause, pause->longest},
+                                   {kStorms, pause->storms},
+                                   {kStormLength, kStormTime},
+                                   {kAssumedSpeed, speed_of(*pause)},
+                                   {kSpeedShown, speed_of(*pause) && pause->speed_shown}});
         emit({.party = Party::congestion,
               .count = pause->storms,
               .severity = speed_of(*pause) ? std::optional(Severity::warning) : std::nullopt,
@@ -132,6 +135,7 @@ void emit_pause(const Timeline& timeline, PauseKind kind, const Emit& emit) {
         const bool told = !unknown || pause->paused != Duration{};
         Facts facts = facts_of(*pause);
         facts.insert(facts.end(), {{kPausePeriods, pause->periods},
+                                   {kLongestPause, told ? std::optional(pause->longest) : std::nullopt},
                                    {kPausedTime, told ? std::optional(pause->paused) : std::nullopt},
                                    {kPausedShare, told ? std::optional(part_of(static_cast<std::uint64_t>(std::to_underlying(pause->paused)),
                                                                                static_cast<std::uint64_t>(std::max<std::int64_t>(whole, 1))))
