@@ -1,6 +1,7 @@
 #include <tests/court/hearing.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <regex>
 
@@ -50,6 +51,12 @@ void Hearing::at_most_fact(const std::string& name, double shown) {
     const auto said = number(name);
     if (!said) object(fmt::format("does not say {}", name));
     else if (*said > shown) object(fmt::format("says {} {:.12g}, and the packets show {:.12g} at most", name, *said, shown));
+}
+void Hearing::near_fact(const std::string& name, double shown) {
+    constexpr double kDigits = 1e-5;
+    const auto said = number(name);
+    if (!said) object(fmt::format("does not say {}", name));
+    else if (std::abs(*said - shown) > kDigits * std::abs(shown)) object(fmt::format("says {} {:.6g}, and the packets show {:.6g}", name, *said, shown));
 }
 
 std::optional<Groups> Hearing::advised(const std::string& pattern) const {
@@ -126,6 +133,16 @@ std::optional<Way> way_of(const Hearing& hearing, const std::string& from) {
         way.all.push_back(&wire);
         if (out && wire.request()) way.requests.push_back(&wire);
         if (back && wire.answer()) way.answers.push_back(&wire);
+    }
+    return way;
+}
+
+std::optional<Way> way_between(Hearing& hearing, const std::string& from, const std::string& to) {
+    const auto sender = hearing.end(from), receiver = hearing.end(to);
+    auto way = sender ? way_of(hearing, sender->address) : std::nullopt;
+    if (!way || !receiver || receiver->address != way->to || receiver->qp != way->to_qp) {
+        hearing.object(fmt::format("its {} and {} are not the ends of its connection", from, to));
+        return {};
     }
     return way;
 }
