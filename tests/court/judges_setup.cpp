@@ -69,10 +69,10 @@ void dscp_changes(Hearing& hearing) {
 }
 
 void dscp_between_connections(Hearing& hearing) {
-    const std::string one = hearing.word("host").value_or(""), other = hearing.word("peer").value_or("");
+    const std::string host = hearing.word("host").value_or(""), peer = hearing.word("peer").value_or("");
     std::map<std::pair<std::string, std::uint32_t>, Counts> flows;  // of requests
     for (const Wire& wire : hearing.wires()) {
-        const bool between = (wire.from == one && wire.to == other) || (wire.from == other && wire.to == one);
+        const bool between = (wire.from == host && wire.to == peer) || (wire.from == peer && wire.to == host);
         if (between && (wire.request() || wire.service() == 1)) ++flows[{wire.to, wire.to_qp}][wire.dscp()];
     }
     std::map<std::uint64_t, std::uint64_t> connections;
