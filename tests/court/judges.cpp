@@ -20,7 +20,7 @@ constexpr std::array kUnproven{
     Unproven{"ack-timeout", 20, kBound},        Unproven{"capture-duplicates", 2, kTolerance},
     Unproven{"cm-retries", 5, kOthers},         Unproven{"gaps-unexplained", 2, kBound},
     Unproven{"go-back-n-loss", 16, kBound},     Unproven{"icrc-wrong", 1, kOthers},
-    Unproven{"incast", 3, kBound},              Unproven{"malformed-packets", 4, kRules},
+    Unproven{"malformed-packets", 4, kRules},
     Unproven{"nak-ignored", 2, kBound},         Unproven{"read-response-lost", 24, kBound},
     Unproven{"reordered-not-lost", 19, kBound}, Unproven{"retransmission-undecided", 10, kBound},
     Unproven{"rnr-stall", 7, kBound},           Unproven{"selective-repeat", 14, kBound},

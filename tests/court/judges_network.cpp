@@ -242,42 +242,36 @@ void pace(Hearing& hearing, const std::string& from, const std::string& to) {
         before[wire.to_qp] = wire.time;
         if (mark && wire.time - *mark <= kDeadline) delays[wire.to_qp].push_back(wire.time - *mark);
     }
-    if (const auto said = hearing.take(kQuantity + " after the mark \\(median\\)")) {
+    if (hearing.number("cnp_delay_ns")) {
         if (delays.empty()) return hearing.object("no CNP follows a mark");
         std::vector<std::int64_t>& all = delays.begin()->second;
         std::ranges::sort(all);
-        hearing.equal("after the mark", (*said)[1], static_cast<double>(all[all.size() / 2]));
+        hearing.equal_fact("cnp_delay_ns", static_cast<double>(all[all.size() / 2]));
     }
-    if (const auto said = hearing.take("at least " + kQuantity + " apart")) {
+    if (hearing.number("cnp_gap_ns")) {
         std::int64_t least = INT64_MAX;
         for (const auto& [qp, all] : gaps) least = std::min(least, *std::ranges::min_element(all));
-        hearing.equal("apart", (*said)[1], static_cast<double>(least));
+        hearing.equal_fact("cnp_gap_ns", static_cast<double>(least));
     }
 }
 
 void ecn_congestion(Hearing& hearing) {
-    const auto said = hearing.must_say("^" + kNumber + " of " + kNumber + " packets? from " + kHost + " to " + kHost +
-                                       " (?:were|was) CE-marked \\(([\\d.]+) %\\)");
-    if (!said) return;
+    const std::string from = hearing.word("from_host").value_or(""), to = hearing.word("to_host").value_or("");
     std::uint64_t all = 0, ce = 0, notified = 0, cnps = 0;
     for (const Wire& wire : hearing.wires()) {
-        if (wire.from == (*said)[3] && wire.to == (*said)[4] && !wire.cnp()) ++all, ce += marked(wire) ? 1U : 0U;
-        if (wire.from == (*said)[3] && wire.to == (*said)[4] && !wire.cnp() && marked(wire)) notified += triggers_cnp(wire) ? 1U : 0U;
-        if (wire.from == (*said)[4] && wire.to == (*said)[3]) cnps += wire.cnp() ? 1U : 0U;
+        if (wire.from == from && wire.to == to && !wire.cnp()) ++all, ce += marked(wire) ? 1U : 0U;
+        if (wire.from == from && wire.to == to && !wire.cnp() && marked(wire)) notified += triggers_cnp(wire) ? 1U : 0U;
+        if (wire.from == to && wire.to == from) cnps += wire.cnp() ? 1U : 0U;
     }
-    hearing.equal("marked packets", count_of((*said)[1]).value_or(0), ce);
-    hearing.equal("packets", count_of((*said)[2]).value_or(0), all);
-    hearing.share((*said)[5], ce, all);
-    const auto kind = hearing.take(kNumber + " of them of a kind that triggers CNPs");
-    hearing.equal("marked packets that trigger CNPs", kind ? count_of((*kind)[1]).value_or(0) : ce, notified);
-    if (const auto answered = hearing.take(kNumber + " CNPs? (?:returned|came back)"))
-        hearing.equal("CNPs", count_of((*answered)[1]).value_or(0), cnps);
-    pace(hearing, (*said)[3], (*said)[4]);
+    hearing.equal_fact("ce_marked", static_cast<double>(ce));
+    hearing.equal_fact("all_packets", static_cast<double>(all));
+    hearing.near_fact("ce_share", static_cast<double>(ce) / static_cast<double>(all));
+    hearing.equal("marked packets that trigger CNPs", static_cast<std::uint64_t>(hearing.number("cnp_triggers").value_or(static_cast<double>(ce))), notified);
+    hearing.equal_fact("returned_cnps", static_cast<double>(cnps));
+    pace(hearing, from, to);
 }
 
 void cnp_without_mark(Hearing& hearing) {
-    const auto said = hearing.must_say("^" + kNumber + " of " + kNumber + " CNPs? followed no CE mark");
-    if (!said) return;
     constexpr std::int64_t kDeadline = 1'000'000;  // ns
     std::uint64_t cnps = 0, without = 0;
     std::map<std::string, std::int64_t> marks;  // the last of two hosts
@@ -290,43 +284,43 @@ void cnp_without_mark(Hearing& hearing) {
         const auto mark = marks.find(wire.to + " " + wire.from);
         without += mark == marks.end() || wire.time - mark->second > kDeadline ? 1U : 0U;
     }
-    hearing.equal("CNPs", count_of((*said)[2]).value_or(0), cnps);
+    hearing.equal_fact("all_cnps", static_cast<double>(cnps));
     // Of more streams than are followed marks are not looked for, which analysis-bounded says.
     constexpr std::size_t kFollowed = 65536;
-    if (streams.size() > kFollowed) hearing.at_most("CNPs without a mark", count_of((*said)[1]).value_or(0), without);
-    else hearing.equal("CNPs without a mark", count_of((*said)[1]).value_or(0), without);
+    if (streams.size() > kFollowed) hearing.at_most_fact("cnps_without_mark", static_cast<double>(without));
+    else hearing.equal_fact("cnps_without_mark", static_cast<double>(without));
 }
 
 // A mark is answered by a CNP that the other host sends within a millisecond.
 void ecn_not_answered(Hearing& hearing) {
     constexpr std::int64_t kDeadline = 1'000'000;  // ns
-    const auto said = hearing.must_say("^" + kNumber + " of " + kNumber + " CE marks? from " + kHost + " to " + kHost +
-                                       " triggered no CNP from " + kHost + " within 1 ms");
-    if (!said) return;
-    const std::string &from = (*said)[3], &to = (*said)[4];
+    const std::string from = hearing.word("from_host").value_or(""), to = hearing.word("to_host").value_or("");
     std::vector<std::int64_t> cnps;
     for (const Wire& wire : hearing.wires())
         if (wire.cnp() && wire.from == to && wire.to == from) cnps.push_back(wire.time);
+    const auto is_answered = [&](const Wire& wire) {
+        const auto next = std::ranges::lower_bound(cnps, wire.time);
+        return next != cnps.end() && *next - wire.time <= kDeadline;
+    };
     std::uint64_t all = 0, unanswered = 0;
     for (const Wire& wire : hearing.wires()) {
         if (!marked(wire) || !triggers_cnp(wire) || wire.from != from || wire.to != to) continue;
-        const auto next = std::ranges::lower_bound(cnps, wire.time);
         ++all;
-        unanswered += next == cnps.end() || *next - wire.time > kDeadline ? 1U : 0U;
+        unanswered += is_answered(wire) ? 0U : 1U;
     }
-    hearing.at_most("marks without CNP", count_of((*said)[1]).value_or(0), unanswered);
-    hearing.at_most("marks", count_of((*said)[2]).value_or(0), all);
-    hearing.expect((*said)[5] == to, "names another host than the receiver");
-    if (const auto sent = hearing.take("although it sent " + kNumber + " CNPs?")) hearing.equal("CNPs", count_of((*sent)[1]).value_or(0), cnps.size());
-    else hearing.expect(cnps.empty(), "there are CNPs for it");
-    for (const std::size_t frame : hearing.claim().frames)
-        hearing.expect(hearing.wire(frame) != nullptr && marked(*hearing.wire(frame)), fmt::format("frame {} bears no mark", frame));
+    hearing.at_most_fact("unanswered_marks", static_cast<double>(unanswered));
+    hearing.at_most_fact("judged_marks", static_cast<double>(all));
+    hearing.equal_fact("cnp_deadline_ns", kDeadline);
+    hearing.equal("CNPs", static_cast<std::uint64_t>(hearing.number("returned_cnps").value_or(0)), cnps.size());
+    for (const std::size_t frame : hearing.claim().frames) {
+        const Wire* const wire = hearing.wire(frame);
+        const bool is_mark = wire != nullptr && marked(*wire) && triggers_cnp(*wire) && wire->from == from && wire->to == to;
+        hearing.expect(is_mark && !is_answered(*wire), fmt::format("frame {} bears no mark, or one that was answered", frame));
+    }
 }
 
 // Bits of what differs, weighted by bytes: UDP source ports, and queue pairs, which could each have one.
 void entropy(Hearing& hearing, const std::string& from, const std::string& to) {
-    const auto said = hearing.take("([\\d.]+) of ([\\d.]+) possible bits of entropy");
-    if (!said) return;
     std::map<std::uint32_t, double> ports, pairs;
     double all = 0;
     for (const Wire& wire : hearing.wires()) {
@@ -339,22 +333,20 @@ void entropy(Hearing& hearing, const std::string& from, const std::string& to) {
         for (const auto& [value, bytes] : parts) sum -= bytes / all * std::log2(bytes / all);
         return sum;
     };
-    constexpr double kRounding = 0.0501, kUnknown = 0.3;  // queue pairs of answers and of requests may be of one connection
-    hearing.expect(std::abs(std::stod((*said)[1]) - bits(ports)) <= kRounding, fmt::format("the ports have {:.3g} bits", bits(ports)));
-    hearing.expect(std::stod((*said)[2]) <= bits(pairs) + kUnknown, fmt::format("the queue pairs have {:.3g} bits", bits(pairs)));
+    constexpr double kUnknown = 0.3;  // queue pairs of answers and of requests may be of one connection
+    hearing.near_fact("port_entropy", bits(ports));
+    hearing.at_most_fact("possible_entropy", bits(pairs) + kUnknown);
 }
 
 void udp_port_entropy(Hearing& hearing) {
-    const auto said =
-        hearing.must_say("^" + kHost + " sends to " + kHost + " over " + kNumber + " connections with " + kNumber + " UDP source ports?");
-    if (!said) return;
+    const std::string from = hearing.word("host").value_or(""), to = hearing.word("peer").value_or("");
     std::set<std::uint32_t> ports, pairs;
     for (const Wire& wire : hearing.wires())
-        if (wire.from == (*said)[1] && wire.to == (*said)[2] && !wire.management()) ports.insert(wire.port), pairs.insert(wire.to_qp);
-    hearing.equal("UDP source ports", count_of((*said)[4]).value_or(0), ports.size());
-    hearing.at_most("connections", count_of((*said)[3]).value_or(0), pairs.size());
-    entropy(hearing, (*said)[1], (*said)[2]);
-    (void)hearing.take("the same holds for " + kNumber + " other pairs? of hosts");
+        if (wire.from == from && wire.to == to && !wire.management()) ports.insert(wire.port), pairs.insert(wire.to_qp);
+    hearing.equal_fact("udp_ports", static_cast<double>(ports.size()));
+    hearing.at_most_fact("connections", static_cast<double>(pairs.size()));
+    entropy(hearing, from, to);
+    (void)hearing.number("other_host_pairs");
 }
 
 constexpr std::array kNetworkJudges{

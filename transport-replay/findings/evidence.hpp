@@ -5,6 +5,7 @@
 
 #include <transport-replay/findings/findings.hpp>
 #include <transport-replay/model/cm_attempt.hpp>
+#include <transport-replay/model/kept_packets.hpp>
 #include <transport-replay/model/recovery.hpp>
 
 #include <algorithm>
@@ -89,6 +90,21 @@ void add_events(FindingDraft& draft, const Way& way, Oddity oddity, EventRole ro
 // The first frame of each way; 0 where nothing was seen of it.
 [[nodiscard]] inline std::vector<dissect::FrameIndex> first_frames(const Connection& connection) {
     return {connection.ways[0].first_frame, connection.ways[1].first_frame};
+}
+// Likewise, with their times.
+[[nodiscard]] inline FindingEvent first_event(const Way& way) { return {way.first_frame, EventRole::evidence, way.first_time}; }
+[[nodiscard]] inline std::vector<FindingEvent> first_events(const Connection& connection) {
+    return {first_event(connection.ways[0]), first_event(connection.ways[1])};
+}
+[[nodiscard]] inline FindingEvent first_event(const Connection& connection) {
+    return {connection.first_frame(), EventRole::evidence, connection.first_time()};
+}
+inline void add_kept(std::vector<FindingEvent>& events, const KeptPackets& kept) {
+    for (const TimedFrame& one : kept.first) events.push_back({one.frame, EventRole::evidence, one.time});
+    events.push_back({kept.last.frame, EventRole::evidence, kept.last.time});
+}
+[[nodiscard]] inline double part_of(std::uint64_t part, std::uint64_t whole) {
+    return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 // Adds frames up to kMaxEvidence, for findings of many connections.
 inline void add_evidence(FindingDraft& draft, dissect::FrameIndex frame) {

@@ -12,6 +12,10 @@ inline constexpr FactRow kRequester{"requester", Unit::end, "who sent the reques
 inline constexpr FactRow kResponder{"responder", Unit::end, "who had to answer them"};
 inline constexpr FactRow kSender{"sender", Unit::end, "who sent the packets"};
 inline constexpr FactRow kReceiver{"receiver", Unit::end, "to whom they were sent"};
+inline constexpr FactRow kFirstEnd{"first_end", Unit::end, "one end of the connection"};
+inline constexpr FactRow kSecondEnd{"second_end", Unit::end, "the other end of the connection"};
+inline constexpr FactRow kFromHost{"from_host", Unit::host, "host that sent the packets"};
+inline constexpr FactRow kToHost{"to_host", Unit::host, "host to which they were sent"};
 inline constexpr FactRow kHost{"host", Unit::host, "the host that it is about"};
 inline constexpr FactRow kPeer{"peer", Unit::host, "the host that it has to do with"};
 
@@ -55,6 +59,9 @@ inline constexpr FactRow kRnrNaks{"rnr_naks", Unit::count, "RNR NAKs of the resp
 inline constexpr FactRow kRnrTimer{"rnr_timer", Unit::duration, "the RNR timer that was asked for: the longest, or the last where the requests were not captured"};
 inline constexpr FactRow kRnrCode{"rnr_code", Unit::number, "the code of that timer (IBA table 45)"};
 inline constexpr FactRow kSequenceNaks{"sequence_naks", Unit::count, "sequence NAKs of the responder"};
+// Where it is.
+inline constexpr FactRow kDscp{"dscp", Unit::number, "DSCP of the packets"};
+inline constexpr FactRow kInterface{"interface", Unit::number, "interface of the capture that has the packets"};
 
 inline constexpr FactRow kClocksDiffer{"clocks_differ", Unit::flag, "the clocks of the two directions differ, so that their order proves nothing"};
 
@@ -70,6 +77,7 @@ inline constexpr std::array kShared{
     &kRetransmitted, &kRetransmittedBytes, &kNewToTap, &kRestsOfReads, &kStalled, &kLongestStall, &kWaited, &kClocksDiffer,
     &kShare, &kInterval, &kSingleWait, &kExponent, &kLongestExponent, &kExponentTime, &kAgreeingWaits, &kNegotiatedExponent, &kNegotiatedTime,
     &kSilence, &kStartingPsn, &kAnnouncedPsn, &kCnps, &kRnrNaks, &kRnrTimer, &kRnrCode, &kSequenceNaks,
+    &kFirstEnd, &kSecondEnd, &kFromHost, &kToHost, &kDscp, &kInterface,
 };
 
 }  // namespace qps::transport::facts

@@ -20,6 +20,7 @@ struct Family {
 [[nodiscard]] Family refusal_family();
 [[nodiscard]] Family path_family();
 [[nodiscard]] Family classes_family();
+[[nodiscard]] Family pauses_family();
 [[nodiscard]] Family congestion_family();
 [[nodiscard]] Family links_family();
 [[nodiscard]] Family bridging_family();

@@ -26,6 +26,7 @@ constexpr std::array kFamilies{
     families::refusal_family,
     families::path_family,
     families::classes_family,
+    families::pauses_family,
     families::congestion_family,
     families::links_family,
     families::bridging_family,
