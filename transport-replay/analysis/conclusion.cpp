@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint64_t kFewestWrong = 4;     // packets; below, chance cannot be told from a rule
 constexpr std::uint64_t kFewestAccepted = 8;  // requests that are not sent again
 
-// Silence is an answer where the tap hears the other host at all.
+// Silence is an answer where the tap hears the other host at all, and all that it says is for somebody else.
 void judge_silence(Timeline& timeline, const HostPairs& heard) {
     for (Recovery& recovery : timeline.recoveries) {
         if (!recovery.inferred) continue;
@@ -25,7 +25,7 @@ void judge_silence(Timeline& timeline, const HostPairs& heard) {
         if (connection == nullptr) continue;
         const Address& source = connection->end(recovery.requester).address;
         const Address& destination = connection->end(other(recovery.requester)).address;
-        recovery.inferred = !heard.contains(FlowKey{destination, source, {}, {}}) && timeline.quality.only_heard(source, destination);
+        recovery.inferred = connection->ambiguous || (!heard.contains(FlowKey{destination, source, {}, {}}) && timeline.quality.only_heard(source, destination));
     }
 }
 

@@ -40,6 +40,8 @@ struct Lone {
     [[nodiscard]] const Endpoint& from() const { return connection.end(responder); }
     [[nodiscard]] const Endpoint& to() const { return connection.end(other(responder)); }
 };
+// Requests of another flow may be those, and of several it is not known which.
+std::string_view lacking(const Lone& lone) { return lone.connection.ambiguous ? "told apart from those of other queue pairs with the same PSNs" : "captured"; }
 std::vector<Lone> lone_answers(const Timeline& timeline) {
     std::vector<Lone> found;
     for (const Connection& connection : timeline.connections)
@@ -86,7 +88,12 @@ void retransmission_undecided(const Timeline& timeline, const Emit& emit) {
             .party = Party::undecided, .connection = found.connection.uid, .packets = evidence(episodes), .count = found.sum.episodes};
         std::vector<const Recovery*> between;
         std::ranges::copy_if(episodes, std::back_inserter(between), &Recovery::nak);
-        if (!episodes.empty() && std::ranges::all_of(episodes, &Recovery::inferred)) {
+        if (found.connection.ambiguous) {
+            draft.summary = fmt::format("{}; answers from {} may be for it or for another queue pair with the same PSNs, so whether NAKs or ACK "
+                                        "timeouts caused it, and whether it gave up in the end, cannot be judged.",
+                                        again, host(found.to()));
+            draft.advice = "Capture from before the connection is set up: CM names both queue pairs.";
+        } else if (!episodes.empty() && std::ranges::all_of(episodes, &Recovery::inferred)) {
             draft.summary = fmt::format("{}; answers were not captured, so whether NAKs or ACK timeouts caused it, and whether it gave up in the "
                                         "end, cannot be judged.",
                                         again);
@@ -112,9 +119,9 @@ void lone_sequence_naks(const Timeline& timeline, const Emit& emit) {
               .connection = lone.connection.uid,
               .packets = std::move(naks),
               .count = way.incidents->sequence_naks,
-              .summary = fmt::format("{} sent {} to {}: requests did not arrive, or not in order; they were not captured, so what that "
+              .summary = fmt::format("{} sent {} to {}: requests did not arrive, or not in order; they were not {}, so what that "
                                      "cost cannot be judged.",
-                                     host(lone.from()), counted(way.incidents->sequence_naks, "sequence NAK"), who(lone.to())),
+                                     host(lone.from()), counted(way.incidents->sequence_naks, "sequence NAK"), who(lone.to()), lacking(lone)),
               .advice = fmt::format("Find the drops or the reordering on the way from {} to {} (out_of_sequence in `rdma statistic`, switch "
                                     "drop counters), and capture both directions.",
                                     host(lone.to()), host(lone.from()))});
@@ -132,9 +139,9 @@ void lone_rnr_naks(const Timeline& timeline, const Emit& emit) {
               .connection = lone.connection.uid,
               .packets = way.incidents->frames(Oddity::rnr_nak),
               .count = way.incidents->rnr_naks,
-              .summary = fmt::format("{} had no receive posted for {}: {} with a timer of {} (code {}){}; the requests were not captured.",
+              .summary = fmt::format("{} had no receive posted for {}: {} with a timer of {} (code {}){}; the requests were not {}.",
                                      host(lone.from()), who(lone.to()), counted(way.incidents->rnr_naks, "RNR NAK"),
-                                     duration_text(Duration{dissect::kRnrTimer[code] * kRnrUnit}), code, refused),
+                                     duration_text(Duration{dissect::kRnrTimer[code] * kRnrUnit}), code, refused, lacking(lone)),
               .advice = fmt::format("Post more receives on {} (deeper receive queue, SRQ with a limit event).", host(lone.from())),
               .severity = Severity::note});  // what it cost, or ended, the requests would show
     }

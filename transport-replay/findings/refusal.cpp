@@ -28,7 +28,8 @@ std::string described(const RemoteAccess& access) {
     return fmt::format("{} at 0x{:x} with R_Key 0x{:08x}", length(access.length), access.address, std::to_underlying(access.key));
 }
 
-std::string described(const Fatality& fatality) {
+std::string described(const Fatality& fatality, bool ambiguous) {
+    if (!fatality.request && ambiguous) return "a request of one of several queue pairs with the same PSNs";
     if (!fatality.request) return "a request that was not captured";
     const Message& request = *fatality.request;
     const std::string what = request.access ? described(*request.access) : length(request.bytes);
@@ -204,7 +205,7 @@ void remote_access_error(const Timeline& timeline, const Emit& emit) {
     for (const Refused& one : refused(timeline, mine)) {
         const RefusedAccess* offers = offers_of(timeline, one.fatality);
         FindingDraft draft = one.draft(access_party(one.fatality, offers));
-        draft.summary = fmt::format("{} refused {} from {} at PSN {} (remote access error){}.{}", one.to(), described(one.fatality), one.from(),
+        draft.summary = fmt::format("{} refused {} from {} at PSN {} (remote access error){}.{}", one.to(), described(one.fatality, one.connection.ambiguous), one.from(),
                                     one.fatality.psn.value(), beside_last_good(one.fatality), beside_offers(offers, one.responder()));
         draft.advice = offers != nullptr ? offers_advice(*offers, one.from(), one.responder()) : access_advice(one.fatality, one.responder());
         emit(std::move(draft));
@@ -220,7 +221,7 @@ void remote_invalid_request(const Timeline& timeline, const Emit& emit) {
         const Legality legal = legality(one.fatality);
         const bool illegal = legal == Legality::misaligned || legal == Legality::length;
         FindingDraft draft = one.draft(send ? Party::application : illegal ? Party::requester : Party::undecided);
-        draft.summary = fmt::format("{} refused {} from {} at PSN {} (invalid request){}.", one.to(), described(one.fatality), one.from(),
+        draft.summary = fmt::format("{} refused {} from {} at PSN {} (invalid request){}.", one.to(), described(one.fatality, one.connection.ambiguous), one.from(),
                                     one.fatality.psn.value(),
                                     send ? ", most likely because the posted receive is too short" : beside_last_good(one.fatality));
         draft.advice = invalid_advice(one.fatality, one.responder());
@@ -236,7 +237,7 @@ void remote_operational_error(const Timeline& timeline, const Emit& emit) {
     for (const Refused& one : refused(timeline, mine)) {
         FindingDraft draft = one.draft(Party::responder);
         draft.summary = fmt::format("{} failed to execute {} from {} at PSN {} (remote operational error).", one.to(),
-                                    described(one.fatality), one.from(), one.fatality.psn.value());
+                                    described(one.fatality, one.connection.ambiguous), one.from(), one.fatality.psn.value());
         const bool send = one.fatality.request && one.fatality.request->verb == dissect::Verb::send;
         draft.advice =
             send ? fmt::format(
@@ -255,7 +256,7 @@ void unknown_nak(const Timeline& timeline, const Emit& emit) {
     for (const Refused& one : refused(timeline, mine)) {
         FindingDraft draft = one.draft(Party::responder);
         draft.summary = fmt::format("{} refused {} from {} at PSN {} with NAK code {}, which is undefined for this service.", one.to(),
-                                    described(one.fatality), one.from(), one.fatality.psn.value(), one.fatality.nak_code);
+                                    described(one.fatality, one.connection.ambiguous), one.from(), one.fatality.psn.value(), one.fatality.nak_code);
         draft.advice = fmt::format("Report it to the NIC vendor of {} with the packets listed here.", one.responder());
         emit(std::move(draft));
     }

@@ -458,6 +458,9 @@ void Tracker::finish_way(Entry& entry, End requester) {
     Way& way = entry.connection.way(requester);
     count_classes(way, direction.classes);
     direction.watch.finish(entry.over.value_or(now_), entry.retries, direction.requests, episodes_);
+    if (entry.connection.ambiguous)
+        for (Recovery& episode : episodes_)
+            if (episode.end == RecoveryEnd::gave_up) episode.end = RecoveryEnd::open;
     const auto last = std::ranges::find(episodes_, RecoveryEnd::gave_up, &Recovery::end);
     const std::optional<Psn> given_up = last == episodes_.end() ? std::nullopt : std::optional(last->psn);
     record_episodes(entry, requester);
@@ -521,7 +524,10 @@ void Tracker::judge_confidence(Entry& entry) {
 
 Tracked Tracker::finish(const std::function<void()>& drain) {
     settle_early();
+    settle_pairs();
     join_what_is_left();
+    settle_early();
+    note_ambiguous();
     drain();
     waiting_ = WaitingRequests(1);
     refuse_unpaired();

@@ -26,6 +26,7 @@
 #include <deque>
 #include <functional>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -221,6 +222,10 @@ private:
     void note_late(Way& way, const Observation& observation, const std::optional<GapLedger::Filled>& gap, bool proven);
     [[nodiscard]] static bool was_sent(const Direction& direction, dissect::Psn psn);
     [[nodiscard]] bool is_doubled(const Entry& entry, const Direction& direction, const Observation& observation) const;
+    static constexpr std::uint8_t kOutOfSequence = 0;  // NAK code
+    [[nodiscard]] static bool is_fatal(const Observation& answer);
+    [[nodiscard]] static bool is_rnr_nak(const Observation& answer);
+    static void count_answer(Way& way, const Observation& answer);
     void take_answer(WayOf where, const Observation& observation, PacketRecord& record);
     // An answer that was recorded before its request.
     struct Early {
@@ -263,6 +268,10 @@ private:
     void apply_acknowledged(Entry& entry, End requester, const Acknowledged& acknowledged, dissect::Psn next,
                             const Observation& observation);
     [[nodiscard]] WayOf find_partner(WayOf answers, const Observation& observation);
+    WayOf take_choice(Index answers, const std::optional<Candidates::Choice>& choice);
+    [[nodiscard]] static bool rules_out(const Entry& entry, std::span<const Observation> before, const Observation& answer);
+    void settle_pairs();
+    void note_ambiguous();
     WayOf join(Index one, Index two, JoinedBy how);
     void apply_kept_answers(Index index, End requester);
     void apply_kept_answers(Index index, const std::vector<Observation>& answers, End requester);
