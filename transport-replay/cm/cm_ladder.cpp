@@ -387,6 +387,8 @@ CmNews CmTracker::take(Index index, const CmDatagram& datagram, bool from_active
         memory.lap_transaction = datagram.transaction;
         for (std::uint32_t& seen : memory.seen) seen &= ~(bit_of(CmEvent::lap) | bit_of(CmEvent::mra_of_lap) | bit_of(CmEvent::apr));
     }
+    CmSide& sender = from_active ? attempt.active : attempt.passive;
+    if (!sender.network) sender.network = observation.network;
     std::uint32_t& seen = memory.seen[from_active ? 1 : 0];
     const bool first = (seen & bit_of(event)) == 0;
     const std::uint64_t said = digest(datagram.body);

@@ -250,6 +250,7 @@ struct Way {
     std::uint64_t atomic_responses = 0;
     std::uint64_t reads_at_most = 0;  // how often it had the most READs and ATOMICs outstanding
     std::uint32_t most_reads = 0;     // so many at once
+    NetworkId network{};              // of its first packet
     FewValues<dissect::Pkey, 2> pkeys;
     FewValues<std::uint8_t> dscps;
     FewValues<std::uint8_t> pcps;  // kNoPcp: without a VLAN tag
@@ -262,6 +263,7 @@ struct Endpoint {
     Address address;
     std::optional<dissect::Qpn> qpn;  // nothing where no packet names it
     bool is_port = false;             // iWARP: the number is a TCP port
+    NetworkId network{};              // that leads to it, where others lead to another queue pair of that number
 };
 
 struct Connection {
@@ -294,7 +296,7 @@ struct Connection {
     [[nodiscard]] dissect::FrameIndex first_frame() const;
 };
 
-// "10.0.0.1:17", "lid 4:?"
+// "10.0.0.1:17", "lid 4:?", "10.0.0.1:17 (VNI 5000)"
 [[nodiscard]] std::string text(const Endpoint& end);
 
 }  // namespace qps::transport

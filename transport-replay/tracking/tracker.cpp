@@ -33,7 +33,8 @@ FlowKey Tracker::flow_of(const Entry& entry, End from) const {
     const Endpoint& source = entry.connection.end(from);
     const Endpoint& destination = entry.connection.end(other(from));
     const bool datagram = entry.connection.service == Service::ud || entry.connection.service == Service::rd;
-    return {source.address, destination.address, destination.qpn.value_or(Qpn{}), datagram ? source.qpn.value_or(Qpn{}) : Qpn{}};
+    return {source.address, destination.address, destination.qpn.value_or(Qpn{}),
+            datagram ? source.qpn.value_or(Qpn{}) : entry.elsewhere[static_cast<std::size_t>(from)]};
 }
 
 std::size_t Tracker::most_open(const MemoryBudget& budget, std::size_t connections) {
@@ -68,8 +69,18 @@ std::uint32_t Tracker::path_mtu(const Entry& entry) const {
     return std::max(entry.directions[0].requests.inferred_pmtu(), entry.directions[1].requests.inferred_pmtu());
 }
 
-Tracker::WayOf Tracker::way_of(const Observation& observation) {
-    if (const auto found = index_.find(observation.flow, observation.flow_hash)) return WayOf(*found);
+Tracker::WayOf Tracker::way_of(const Observation& observation, Repetition repetition) {
+    const FlowIndex::Slot* slot = index_.slot(observation.flow, observation.flow_hash);
+    if (slot == nullptr) {
+        const WayOf where = begin_or_adopt(observation);
+        if (where.known()) index_.see_in(observation.flow, observation.network);
+        return where;
+    }
+    if (slot->network == observation.network || observation.datagram) [[likely]] return WayOf(slot->where);
+    return in_other_network(*slot, observation, repetition);
+}
+
+Tracker::WayOf Tracker::begin_or_adopt(const Observation& observation) {
     if (const WayOf adopted = adopt(observation); adopted.known()) return adopted;
     return begin(observation);
 }
@@ -100,6 +111,8 @@ Tracker::WayOf Tracker::begin(const Observation& observation) {
     if (observation.datagram) {
         entry.connection.confidence = Confidence::certain;
         entry.connection.joined_by = JoinedBy::datagram;
+    } else {
+        entry.elsewhere[0] = flow.source_qp;
     }
     if (take_told(index, observation)) return WayOf(index, End::a);
     if (service == Service::uc) {
@@ -124,6 +137,7 @@ void Tracker::describe(Entry& entry, End from, const Observation& observation) {
     if (way.packets == 0) {
         way.first_time = observation.time;
         way.first_frame = observation.frame;
+        way.network = observation.network;
     }
     ++way.packets;
     way.bytes += observation.wire_length;
@@ -147,11 +161,10 @@ void Tracker::describe(Entry& entry, End from, const Observation& observation) {
 }
 
 void Tracker::name(const Observation& observation, PacketRecord& record) const {
-    const auto found = index_.find(observation.flow, observation.flow_hash);
-    if (!found) return;
-    const WayOf where(*found);
-    record.connection = entries_[where.index()].connection.uid;
-    record.from = where.from();
+    const auto where = find(observation);
+    if (!where) return;
+    record.connection = entries_[where->index()].connection.uid;
+    record.from = where->from();
 }
 
 void Tracker::observe(const Observation& observation, Repetition repetition, Duration distance, PacketRecord& record) {
@@ -161,12 +174,12 @@ void Tracker::observe(const Observation& observation, Repetition repetition, Dur
     if (!row.defined) return;
     if (row.verb == Verb::notify) {
         name(observation, record);
-        if (const auto where = index_.find(observation.flow, observation.flow_hash))
-            ++entries_[WayOf(*where).index()].connection.way(record.from).incidents.made().cnps;
+        if (const auto where = find(observation))
+            ++entries_[where->index()].connection.way(record.from).incidents.made().cnps;
         return;
     }
     if (observation.psn == Psn(0) && row.request && !(told_.empty() && shown_.empty())) leave_for_another(observation);
-    WayOf where = way_of(observation);
+    WayOf where = way_of(observation, repetition);
     if (!where.known()) return;
     if (entries_[where.index()].suitor != ConnectionId{}) where = take_suitor(where);
     const bool names_nobody = observation.icrc == CrcStatus::bad && entries_[where.index()].connection.way(where.from()).packets == 0;

@@ -166,6 +166,7 @@ private:
         bool watched = false;      // somebody wants its messages
         bool stream = false;       // somebody else follows it
         bool stream_over = false;  // or did
+        std::array<dissect::Qpn, 2> elsewhere{};  // FlowIndex::in_network() of its flows, where another network has the same; else 0
         ConnectionId suitor{};     // answers it where it turns out to be there: a corrupt packet is all that was seen of it
         dissect::Instant made{};
         std::optional<dissect::Instant> over;  // taken down, or refused: nobody sends again since
@@ -200,7 +201,13 @@ private:
     void forget_flows(Index index);
     void keep_retired(Entry& entry);
     static void judge_confidence(Entry& entry);
-    [[nodiscard]] WayOf way_of(const Observation& observation);
+    [[nodiscard]] WayOf way_of(const Observation& observation, Repetition repetition);
+    [[nodiscard]] std::optional<WayOf> find(const Observation& observation) const;
+    [[nodiscard]] WayOf begin_or_adopt(const Observation& observation);
+    [[nodiscard]] WayOf in_other_network(const FlowIndex::Slot& slot, const Observation& observation, Repetition repetition);
+    [[nodiscard]] bool is_same_flow(const FlowIndex::Slot& slot, const Observation& observation, Repetition repetition) const;
+    [[nodiscard]] FlowKey keyed(FlowKey flow, std::optional<NetworkId> network) const;
+    [[nodiscard]] WaitingRequests::Flows askers(const Observation& observation, Index answers) const;
     [[nodiscard]] static bool may_ask(const Entry& entry, const FlowKey& answers);
     [[nodiscard]] WayOf adopt(const Observation& observation);
     [[nodiscard]] WayOf begin(const Observation& observation);

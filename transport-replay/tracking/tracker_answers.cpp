@@ -292,8 +292,8 @@ void Tracker::retire(const FlowKey& flow, std::uint32_t attempt) {
 
 void Tracker::connect(const CmAttempt& attempt) {
     if (!attempt.active.qpn || !attempt.passive.qpn || attempt.service == CmService::datagram) return;
-    const FlowKey there{attempt.active.address, attempt.passive.address, *attempt.passive.qpn, {}};
-    const FlowKey back{attempt.passive.address, attempt.active.address, *attempt.active.qpn, {}};
+    const FlowKey there = keyed({attempt.active.address, attempt.passive.address, *attempt.passive.qpn, {}}, attempt.active.network);
+    const FlowKey back = keyed({attempt.passive.address, attempt.active.address, *attempt.active.qpn, {}}, attempt.passive.network);
     retire(there, attempt.uid);
     retire(back, attempt.uid);
     if (index_.contains(there) || index_.contains(back)) return;
@@ -313,15 +313,18 @@ void Tracker::connect(const CmAttempt& attempt) {
     // A starting PSN is where the other side is to begin (12.7.31).
     if (attempt.passive.starting_psn) entry.directions[0].requests.begin_at(*attempt.passive.starting_psn);
     if (attempt.active.starting_psn) entry.directions[1].requests.begin_at(*attempt.active.starting_psn);
+    entry.elsewhere = {there.source_qp, back.source_qp};
     index_.set(there, WayOf(index, End::a).word());
     index_.set(back, WayOf(index, End::b).word());
+    if (attempt.active.network) index_.see_in(there, *attempt.active.network);
+    if (attempt.passive.network) index_.see_in(back, *attempt.passive.network);
 }
 
 // One queue pair is enough: a DREQ names that of who receives it, where the rest was not captured.
 void Tracker::release(const CmAttempt& attempt) {
     const auto release_to = [&](const CmSide& from, const CmSide& to) {
         if (!to.qpn) return;
-        if (const auto found = index_.find(FlowKey{from.address, to.address, *to.qpn, {}})) released(entries_[WayOf(*found).index()]);
+        if (const auto found = index_.find(keyed({from.address, to.address, *to.qpn, {}}, from.network))) released(entries_[WayOf(*found).index()]);
     };
     release_to(attempt.active, attempt.passive);
     release_to(attempt.passive, attempt.active);

@@ -4,6 +4,7 @@
 #include <transport-replay/tracking/tracker.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <ranges>
 #include <span>
 #include <utility>
@@ -31,15 +32,11 @@ bool Tracker::may_ask(const Entry& entry, const FlowKey& answers) {
 // A flow that begins with an answer that only one flow waits for: no connection of its own.
 Tracker::WayOf Tracker::adopt(const Observation& observation) {
     if (info(observation.opcode).request || observation.datagram || observation.icrc == CrcStatus::bad) return {};
-    std::optional<Index> partner;
-    for (const WaitingRequests::Asked& asked : waiting_.candidates(observation.flow, observation.psn)) {
-        const auto place = place_of(ConnectionId{std::to_underlying(asked.id)});
-        if (!place || !may_ask(entries_[*place], observation.flow)) continue;
-        if (partner) return {};
-        partner = place;
-    }
+    const WaitingRequests::Flows possible = askers(observation, kNowhere);
+    const auto partner = possible.size() == 1 ? place_of(ConnectionId{std::to_underlying(possible.front().id)}) : std::nullopt;
     if (!partner || is_lone_corrupt(entries_[*partner])) return {};
     Entry& entry = entries_[*partner];
+    entry.elsewhere[1] = observation.flow.source_qp;
     entry.connection.ends[0].qpn = observation.flow.destination_qp;
     entry.connection.joined_by = JoinedBy::traffic;
     entry.connection.confidence = Confidence::likely;
@@ -48,12 +45,22 @@ Tracker::WayOf Tracker::adopt(const Observation& observation) {
     return WayOf(*partner, End::b);
 }
 
-Tracker::WayOf Tracker::find_partner(WayOf answers, const Observation& observation) {
+// Whose requests of that PSN it may answer: those of its own virtual network, if there are any. Both ways of a connection may have different
+// ones, or a tap that takes the tag off one of them.
+WaitingRequests::Flows Tracker::askers(const Observation& observation, Index answers) const {
     WaitingRequests::Flows possible = waiting_.candidates(observation.flow, observation.psn);
-    leave_out(possible, [&](const WaitingRequests::Asked& asked) {
+    const auto entry_of = [&](const WaitingRequests::Asked& asked) {
         const auto place = place_of(ConnectionId{std::to_underlying(asked.id)});
-        return !place || *place == answers.index() || !may_ask(entries_[*place], observation.flow);
-    });
+        return place && *place != answers && may_ask(entries_[*place], observation.flow) ? &entries_[*place] : nullptr;
+    };
+    leave_out(possible, [&](const WaitingRequests::Asked& asked) { return entry_of(asked) == nullptr; });
+    const auto is_here = [&](const WaitingRequests::Asked& asked) { return entry_of(asked)->connection.ways[0].network == observation.network; };
+    if (possible.size() > 1 && std::ranges::any_of(possible, is_here)) leave_out(possible, std::not_fn(is_here));
+    return possible;
+}
+
+Tracker::WayOf Tracker::find_partner(WayOf answers, const Observation& observation) {
+    WaitingRequests::Flows possible = askers(observation, answers.index());
     if (possible.empty()) return {};
     Unpaired& unpaired = unpaired_[answers.index()];
     if (possible.size() > 1)
@@ -125,8 +132,16 @@ void Tracker::settle_pairs() {
     }
 }
 
-// What goes the other way of a flow, and fits others too.
+// What goes the other way of a flow, and fits others too; or what two networks are asked, of which a tap took the tags off.
 void Tracker::note_ambiguous() {
+    for (Index i = 0; i < entries_.size(); ++i) {
+        Connection& alone = entries_[i].connection;
+        if (entries_[i].gone || alone.joined_by != JoinedBy::nothing || entries_[i].elsewhere[0] == Qpn{}) continue;
+        const auto found = index_.find({alone.ends[0].address, alone.ends[1].address, alone.ends[1].qpn.value_or(Qpn{}), {}});
+        if (!found) continue;
+        const Connection& there = entries_[WayOf(*found).index()].connection;
+        alone.ambiguous = !there.one_way() && there.ways[0].network != there.ways[1].network;
+    }
     for (const auto& [index, unpaired] : unpaired_)
         unpaired.candidates.each([&](FlowId id) {
             const auto place = place_of(ConnectionId{std::to_underlying(id)});
@@ -159,6 +174,7 @@ Tracker::WayOf Tracker::join(Index one, Index two, JoinedBy how) {
     Entry& entry = entries_[kept];
     Entry& part = entries_[lost];
     entry.connection.ends[0].qpn = part.connection.ends[1].qpn;
+    entry.connection.ends[0].network = part.connection.ends[1].network;
     entry.connection.ways[1] = std::move(part.connection.ways[0]);
     entry.directions[1] = std::move(part.directions[0]);
     entry.connection.joined_by = how;
@@ -167,7 +183,8 @@ Tracker::WayOf Tracker::join(Index one, Index two, JoinedBy how) {
     entry.connection.failed |= part.connection.failed;
     if (part.troubled) take_over(tracked_, part.connection.uid, entry.connection.uid);
     entry.troubled |= part.troubled;
-    const FlowKey flow{part.connection.ends[0].address, part.connection.ends[1].address, *part.connection.ends[1].qpn, {}};
+    const FlowKey flow = flow_of(part, End::a);
+    entry.elsewhere[1] = part.elsewhere[0];
     index_.set(flow, WayOf(kept, End::b).word());
     places_.forget(part.connection.uid, kNowhere);
     retired_.push_back(part.connection.uid);
