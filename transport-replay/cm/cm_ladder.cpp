@@ -320,6 +320,14 @@ CmNews CmTracker::observe(const Observation& observation) {
                 begins ? role_of(*datagram).sender_is_active : is_from_active(attempt, *datagram, observation.flow.source), observation);
 }
 
+bool CmTracker::continues(const Observation& observation) const {
+    if (!observation.management || observation.icrc == CrcStatus::bad) return false;
+    const auto management_class = read(observation.payload, named(kMadFields, "infiniband.mad.mgmtclass"));
+    if (management_class != std::to_underlying(ManagementClass::communication)) return false;
+    const auto datagram = read_cm(observation.payload);
+    return datagram && (is_request(datagram->message) ? find_request(*datagram, observation) : find(*datagram, observation)).has_value();
+}
+
 std::optional<CmTracker::Index> CmTracker::find_request(const CmDatagram& datagram, const Observation& observation) const {
     const auto found = by_id_.find(IdKey{observation.flow.source, observation.flow.destination, datagram.local_id});
     if (found == by_id_.end()) return {};

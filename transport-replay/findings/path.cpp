@@ -101,12 +101,15 @@ void path_mtu_differs(const Timeline& timeline, const Emit& emit) {
     }
 }
 
-void path_mtu_small(const Timeline& timeline, const Emit& emit) {
+namespace {
+
+void path_mtu_small(const Timeline& timeline, std::uint16_t recording, const Emit& emit) {
     std::uint32_t greatest = 0;
     std::uint64_t bytes = 0;
     FindingDraft draft{.party = Party::application, .count = 0};
     std::uint32_t small = 0;
     for (const Connection& connection : timeline.connections) {
+        if (connection.recording != recording) continue;
         const std::uint32_t used = std::max(connection.ways[0].path_mtu, connection.ways[1].path_mtu);
         greatest = std::max(greatest, used);
         if (used == 0 || used >= kJumboMtu || connection.bytes() < kBulkBytes) continue;
@@ -123,6 +126,13 @@ void path_mtu_small(const Timeline& timeline, const Emit& emit) {
         share(kHeaderBytes, kHeaderBytes + greatest));
     draft.advice = "Raise the Ethernet MTU of these hosts to 4200 or more and path_mtu to 4096 (`ip link set mtu`, `ibv_devinfo`).";
     emit(std::move(draft));
+}
+
+}  // namespace
+
+void path_mtu_small(const Timeline& timeline, const Emit& emit) {
+    for (std::size_t recording = 0; recording <= timeline.recordings.size(); ++recording)
+        path_mtu_small(timeline, static_cast<std::uint16_t>(recording), emit);
 }
 
 void pkey_mismatch(const Timeline& timeline, const Emit& emit) {

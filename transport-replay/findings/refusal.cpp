@@ -347,7 +347,7 @@ void requests_unanswered(const Timeline& timeline, const Emit& emit) {
                 continue;
             }
             if (way.open == 0) continue;
-            const dissect::Duration silent = *timeline.last - connection.last_time();
+            const dissect::Duration silent = timeline.end_of(connection) - connection.last_time();
             if (silent < kPatience) continue;
             emit({.party = Party::undecided,
                   .connection = connection.uid,

@@ -278,6 +278,7 @@ struct Connection {
     std::optional<std::uint32_t> cm_path_mtu;  // bytes
     bool released = false;                     // taken down by CM, or its queue pair number used anew
     bool failed = false;                       // a fatal NAK ended it
+    std::uint16_t recording = 0;               // of Timeline::recordings
     bool ambiguous = false;                    // what goes the other way fits it and others: whether it was answered, or whom it answers, is not known
 
     [[nodiscard]] const Endpoint& end(End which) const { return ends[static_cast<std::size_t>(which)]; }

@@ -62,11 +62,13 @@ struct EndedMessage {
 class Tracker {
 public:
     // `keeps_messages`: all messages are kept in ended(); else only those of connections that are watched.
-    explicit Tracker(bool keeps_messages, const MemoryBudget& budget = MemoryBudget{})
+    // `numbered`: connections before its own.
+    explicit Tracker(bool keeps_messages, const MemoryBudget& budget = MemoryBudget{}, std::uint32_t numbered = 0)
         : keeps_messages_(keeps_messages),
           most_(budget.items(Share::connections)),
           most_kept_(budget.items(Share::retired)),
           open_together_(budget.items(Share::messages)),
+          next_uid_(numbered + 1),
           waiting_(kRequestsWaiting * most_) {}
 
     // Messages that ended since forget_ended(), in that order.
@@ -86,6 +88,9 @@ public:
     void name(const Observation& observation, PacketRecord& record) const;
     // The refusal that the NAK in this frame is, where the last packet was one.
     [[nodiscard]] const Fatality* fatality_at(dissect::FrameIndex nak) const;
+
+    // Whether the packet goes on where its flow was, or begins what was announced.
+    [[nodiscard]] bool continues(const Observation& observation) const;
 
     // For who knows what comes next: asks for what observe() will read, of a packet far ahead, of one nearer, of one near.
     void prefetch(const Observation& far, const Observation& nearer, const Observation& near);
