@@ -80,11 +80,6 @@ Tracker::WayOf Tracker::way_of(const Observation& observation, Repetition repeti
     return in_other_network(*slot, observation, repetition);
 }
 
-Tracker::WayOf Tracker::begin_or_adopt(const Observation& observation) {
-    if (const WayOf adopted = adopt(observation); adopted.known()) return adopted;
-    return begin(observation);
-}
-
 // A flow that was not seen before: the other way of a connection of datagrams, or a connection of its own.
 Tracker::WayOf Tracker::begin(const Observation& observation) {
     const FlowKey& flow = observation.flow;
@@ -457,15 +452,6 @@ void Tracker::record_episodes(Entry& entry, End requester) {
 // where connections are many, only those that ask for an answer are remembered.
 std::uint64_t Tracker::remembered() const { return entries_.size() < kFewConnections ? 64 : 2; }
 
-// `causes`: of NAKs, how often which.
-void Tracker::finish_order(Way& way, const std::array<std::uint64_t, kNakCauseNames.size()>& causes) {
-    if (std::ranges::all_of(causes, [](std::uint64_t count) { return count == 0; })) return;
-    Ordering& ordering = way.incidents.made().ordering.made();
-    ordering.alone = causes[static_cast<std::size_t>(NakCause::lost_or_late_alone)];
-    for (std::size_t i = 0; i < causes.size(); ++i)
-        ordering.naks_of(settled(NakCause{static_cast<std::uint8_t>(i)}, way.reorders(), ordering.alone)) += causes[i];
-}
-
 void Tracker::finish_way(Entry& entry, End requester) {
     Direction& direction = entry.directions[static_cast<std::size_t>(requester)];
     Way& way = entry.connection.way(requester);
@@ -527,12 +513,6 @@ void Tracker::end_stream(ConnectionId connection) {
 void Tracker::end_stream_message(ConnectionId connection, End requester, const Message& message) {
     done_.push_back(message);
     hand_on(entries_[places_.get(connection, 0)], requester);
-}
-
-void Tracker::judge_confidence(Entry& entry) {
-    constexpr std::uint32_t kStrong = 3;  // answers that fitted
-    if (entry.connection.joined_by == JoinedBy::traffic)
-        entry.connection.confidence = entry.connection.matches >= kStrong && !entry.guessed ? Confidence::strong : Confidence::likely;
 }
 
 Tracked Tracker::finish(const std::function<void()>& drain) {

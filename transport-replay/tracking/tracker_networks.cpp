@@ -61,6 +61,11 @@ Tracker::WayOf Tracker::in_other_network(const FlowIndex::Slot& slot, const Obse
     return other_way;
 }
 
+Tracker::WayOf Tracker::begin_or_adopt(const Observation& observation) {
+    if (const WayOf adopted = adopt(observation); adopted.known()) return adopted;
+    return begin(observation);
+}
+
 bool Tracker::is_same_flow(const FlowIndex::Slot& slot, const Observation& observation, Repetition repetition) const {
     constexpr std::int32_t kNear = 16;  // PSNs that another link may be ahead
     const WayOf where(slot.where);

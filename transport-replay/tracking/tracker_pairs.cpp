@@ -248,4 +248,10 @@ void Tracker::join_what_is_left() {
     for (const auto& [one, two] : pairs) join(one, two, JoinedBy::traffic);
 }
 
+void Tracker::judge_confidence(Entry& entry) {
+    constexpr std::uint32_t kStrong = 3;  // answers that fitted
+    if (entry.connection.joined_by == JoinedBy::traffic)
+        entry.connection.confidence = entry.connection.matches >= kStrong && !entry.guessed ? Confidence::strong : Confidence::likely;
+}
+
 }  // namespace qps::transport
