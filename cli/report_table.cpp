@@ -86,7 +86,9 @@ void append_capture(std::string& out, const Options& options, const transport::T
                                          : fmt::format(" and {} more, {}", grouped(names.size() - 1),
                                                        !timeline.hosts.empty()            ? fmt::format("captures of {}", counted(timeline.hosts.size(), "host"))
                                                        : timeline.quality.vantage.by_file ? "taps of the same packets"
-                                                                                          : "as one capture"));
+                                                       : !timeline.recordings.empty()
+                                                           ? fmt::format("{} recordings, each judged by itself", timeline.recordings.size() + 1)
+                                                           : "as one capture"));
     for (const std::string& each : timeline.incomplete) append_row(out, "incomplete", printable(each));
     append_row(out, "packets",
                fmt::format("{} ({} RDMA), {} on the wire", grouped(timeline.packets), grouped(transport::rdma_packets(timeline)),

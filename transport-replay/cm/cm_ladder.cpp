@@ -323,6 +323,14 @@ CmNews CmTracker::observe(const Observation& observation) {
                 begins ? role_of(*datagram).sender_is_active : is_from_active(attempt, *datagram, observation.flow.source), observation);
 }
 
+bool CmTracker::continues(const Observation& observation) const {
+    if (!observation.management || observation.icrc == CrcStatus::bad) return false;
+    const auto management_class = read(observation.payload, named(kMadFields, "infiniband.mad.mgmtclass"));
+    if (management_class != std::to_underlying(ManagementClass::communication)) return false;
+    const auto datagram = read_cm(observation.payload);
+    return datagram && (is_request(datagram->message) ? find_request(*datagram, observation) : find(*datagram, observation)).has_value();
+}
+
 std::optional<CmTracker::Index> CmTracker::find_request(const CmDatagram& datagram, const Observation& observation) const {
     const auto found = by_id_.find(IdKey{observation.flow.source, observation.flow.destination, datagram.local_id});
     if (found == by_id_.end()) return {};
@@ -390,6 +398,8 @@ CmNews CmTracker::take(Index index, const CmDatagram& datagram, bool from_active
         memory.lap_transaction = datagram.transaction;
         for (std::uint32_t& seen : memory.seen) seen &= ~(bit_of(CmEvent::lap) | bit_of(CmEvent::mra_of_lap) | bit_of(CmEvent::apr));
     }
+    CmSide& sender = from_active ? attempt.active : attempt.passive;
+    if (!sender.network) sender.network = observation.network;
     std::uint32_t& seen = memory.seen[from_active ? 1 : 0];
     const bool first = (seen & bit_of(event)) == 0;
     const std::uint64_t said = digest(datagram.body);

@@ -71,12 +71,14 @@ struct Sent {
 
 using Rows = std::vector<Sent, LargeBlocks<Sent>>;
 
-// Calls each(rows) for the rows of each pair of hosts.
+// Calls each(rows) for the rows of each pair of hosts, in each recording.
 template <class Each>
 void for_each_pair(Rows& rows, Each each) {
-    std::ranges::sort(rows, {}, [](const Sent& row) { return std::tuple{row.hosts, row.value, row.connection->uid}; });
+    std::ranges::sort(rows, {}, [](const Sent& row) { return std::tuple{row.connection->recording, row.hosts, row.value, row.connection->uid}; });
     for (auto from = rows.begin(); from != rows.end();) {
-        const auto to = std::find_if(from, rows.end(), [&](const Sent& row) { return row.hosts != from->hosts; });
+        const auto to = std::find_if(from, rows.end(), [&](const Sent& row) {
+            return row.hosts != from->hosts || row.connection->recording != from->connection->recording;
+        });
         each(std::span(from, to));
         from = to;
     }

@@ -81,7 +81,8 @@ void retransmission_undecided(const Timeline& timeline, const Emit& emit) {
     for (const Case& found : cases(timeline, RecoveryKind::undecided)) {
         const auto& episodes = found.episodes;
         const bool inferred = !episodes.empty() && std::ranges::all_of(episodes, &Recovery::inferred);
-        Facts facts{{kRequester, found.from()}, {kResponder, found.to()}, {kEpisodes, found.sum.episodes}, {kAnswersMissing, inferred}};
+        Facts facts{{kRequester, found.from()}, {kResponder, found.to()}, {kEpisodes, found.sum.episodes}, {kAnswersMissing, inferred},
+                    {kAmbiguous, found.connection.ambiguous}};
         add_resent(facts, found.sum, rests_of_reads(episodes));
         if (!inferred && !episodes.empty() && std::ranges::all_of(episodes, &Recovery::nak)) add_waits(facts, episodes);
         emit({.party = Party::undecided,
@@ -93,14 +94,14 @@ void retransmission_undecided(const Timeline& timeline, const Emit& emit) {
 }
 
 constexpr std::string_view kLoneSequenceNaks =
-    "{responder:host} sent {sequence_naks:sequence NAK} to {requester}: requests did not arrive, or not in order; they were not captured, so what that "
-    "cost cannot be judged.";
+    "{responder:host} sent {sequence_naks:sequence NAK} to {requester}: requests did not arrive, or not in order; they were not [ambiguous?told apart from those "
+    "of other queue pairs with the same PSNs|captured], so what that cost cannot be judged.";
 constexpr std::string_view kLoneSequenceNaksAdvice =
     "Find the drops or the reordering on the way from {requester:host} to {responder:host} (out_of_sequence in `rdma statistic`, switch drop counters), and "
     "capture both directions.";
 constexpr std::string_view kLoneRnrNaks =
     "{responder:host} had no receive posted for {requester}: {rnr_naks:RNR NAK} with a timer of {rnr_timer} (code {rnr_code})[; one PSN was refused for "
-    "{refused_for}]; the requests were not captured.";
+    "{refused_for}]; the requests were not [ambiguous?told apart from those of other queue pairs with the same PSNs|captured].";
 constexpr std::string_view kLoneRnrNaksAdvice = "Post more receives on {responder:host} (deeper receive queue, SRQ with a limit event).";
 
 }  // namespace
@@ -113,7 +114,7 @@ void lone_sequence_naks(const Timeline& timeline, const Emit& emit) {
                            .count = way.incidents->sequence_naks,
                            .sentence = kLoneSequenceNaks,
                            .advice = kLoneSequenceNaksAdvice,
-                           .facts = {{kRequester, lone.to()}, {kResponder, lone.from()}, {kSequenceNaks, way.incidents->sequence_naks}}};
+                           .facts = {{kRequester, lone.to()}, {kResponder, lone.from()}, {kSequenceNaks, way.incidents->sequence_naks}, {kAmbiguous, lone.connection.ambiguous}}};
         add_events(draft, way, Oddity::sequence_nak, EventRole::nak);
         if (!draft.events.empty()) emit(std::move(draft));  // none, or only behind RNR NAKs
     }
@@ -133,6 +134,7 @@ void lone_rnr_naks(const Timeline& timeline, const Emit& emit) {
                            .advice = kLoneRnrNaksAdvice,
                            .facts = {{kRequester, lone.to()},
                                      {kResponder, lone.from()},
+                                     {kAmbiguous, lone.connection.ambiguous},
                                      {kRnrNaks, way.incidents->rnr_naks},
                                      {kRnrTimer, rnr_wait(code)},
                                      {kRnrCode, code},
@@ -171,14 +173,15 @@ Family naks_family() {
                    .meaning = "A requester retransmitted for a reason that the capture does not show",
                    .by_order = true,
                    .sentence =
-                       "{requester:host} retransmitted {>resent} to {responder} in {episodes:episode}[answers_missing?; answers were not captured, so "
+                       "{requester:host} retransmitted {>resent} to {responder} in {episodes:episode}[ambiguous?; answers from {responder:host} may be for it or for another queue pair with the same PSNs, "
+                       "so whether NAKs or ACK timeouts caused it, and whether it gave up in the end, cannot be judged|[answers_missing?; answers were not captured, so "
                        "whether NAKs or ACK timeouts caused it, and whether it gave up in the end, cannot be judged|[longest_wait?, "
                        "[shortest_wait?{shortest_wait} to ]{longest_wait} after a sequence NAK: too late for an answer to it, too early for the ACK "
-                       "timeout|; the capture shows neither a NAK nor a silence as long as its ACK timeout]].",
+                       "timeout|; the capture shows neither a NAK nor a silence as long as its ACK timeout]]].",
                    .advice =
-                       "[answers_missing?Capture both directions to see what was lost.|[longest_wait?Compare local_ack_timeout_err and packet_seq_err "
+                       "[ambiguous?Capture from before the connection is set up: CM names both queue pairs.|[answers_missing?Capture both directions to see what was lost.|[longest_wait?Compare local_ack_timeout_err and packet_seq_err "
                        "of {requester:host} (`rdma statistic`).|Check whether the capture lacks packets, such as the NAK (drops of the capturing "
-                       "host).]]",
+                       "host).]]]",
                    .alike =
                        "Every cause of a retransmission: a loss that a NAK reported (go-back-n-loss, selective-repeat), an ACK timeout (ack-timeout), a "
                        "NAK that was ignored (nak-ignored), or packets that a device on the path doubled.",

@@ -110,12 +110,13 @@ void path_mtu_differs(const Timeline& timeline, const Emit& emit) {
     }
 }
 
-void path_mtu_small(const Timeline& timeline, const Emit& emit) {
+void path_mtu_small_in(const Timeline& timeline, std::uint16_t recording, const Emit& emit) {
     std::uint32_t greatest = 0;
     std::uint64_t bytes = 0;
     FindingDraft draft{.party = Party::application, .count = 0};
     std::uint32_t small = 0;
     for (const Connection& connection : timeline.connections) {
+        if (connection.recording != recording) continue;
         const std::uint32_t used = std::max(connection.ways[0].path_mtu, connection.ways[1].path_mtu);
         greatest = std::max(greatest, used);
         if (used == 0 || used >= kJumboMtu || connection.bytes() < kBulkBytes) continue;
@@ -132,6 +133,11 @@ void path_mtu_small(const Timeline& timeline, const Emit& emit) {
                    {kHeaderShare, part_of(kHeaderBytes, kHeaderBytes + small)},
                    {kLeastHeaderShare, part_of(kHeaderBytes, kHeaderBytes + greatest)}};
     emit(std::move(draft));
+}
+
+void path_mtu_small(const Timeline& timeline, const Emit& emit) {
+    for (std::size_t recording = 0; recording <= timeline.recordings.size(); ++recording)
+        path_mtu_small_in(timeline, static_cast<std::uint16_t>(recording), emit);
 }
 
 constexpr std::string_view kLimitedMembers =

@@ -71,7 +71,8 @@ FindingDraft Refused::draft(Party party) const {
                        .count = count,
                        .facts = {{kRequester, connection.end(fatality.requester)},
                                  {kResponder, connection.end(other(fatality.requester))},
-                                 {kPsn, fatality.psn}},
+                                 {kPsn, fatality.psn},
+                                 {kAmbiguous, connection.ambiguous && !fatality.request}},
                        .events = {{fatality.last_good_frame, EventRole::evidence}, {fatality.frame, EventRole::nak, fatality.time}}};
     if (!fatality.request) return draft;
     const Message& request = *fatality.request;
@@ -353,7 +354,7 @@ void requests_unanswered(const Timeline& timeline, const Emit& emit) {
                 continue;
             }
             if (way.open == 0) continue;
-            const dissect::Duration silent = *timeline.last - connection.last_time();
+            const dissect::Duration silent = timeline.end_of(connection) - connection.last_time();
             if (silent < kPatience) continue;
             emit(unanswered(connection, end, way.open, silent));
         }

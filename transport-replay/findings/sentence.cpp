@@ -37,7 +37,7 @@ constexpr std::array kFragments{
     // Of a request that was refused, and of the last one before it that was not.
     Fragment{"request",
              "[operation?[operation=RDMA WRITE?an|[operation=RDMA READ?an|[operation=ATOMIC WRITE?an|a]]] {operation} of {length:length}[ at {address:hex} with "
-             "R_Key {r_key:key}]|a request that was not captured]"},
+             "R_Key {r_key:key}]|[ambiguous?a request of one of several queue pairs with the same PSNs|a request that was not captured]]"},
     Fragment{"last_valid", "[; the last valid access was {last_valid_length:length} at {last_valid_address:hex} with R_Key {last_valid_r_key:key}]"},
     // Of packets of a sender whose ICRC is wrong.
     Fragment{"wrong_icrc", "{packets} of {all_packets:packet} from {host} ({share}) [packets=1?has|have] a wrong ICRC[, in {connections:connection}]"},

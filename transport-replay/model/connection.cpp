@@ -97,7 +97,9 @@ FrameIndex Connection::first_frame() const {
 }
 
 std::string text(const Endpoint& end) {
-    return text(end.address) + ":" + (end.qpn ? std::to_string(std::to_underlying(*end.qpn)) : std::string("?"));
+    const std::string network = text(end.network);
+    return text(end.address) + ":" + (end.qpn ? std::to_string(std::to_underlying(*end.qpn)) : std::string("?")) +
+           (network.empty() ? network : " (" + network + ")");
 }
 
 std::optional<TimeoutExponents> timeout_exponents(Duration interval) {

@@ -77,6 +77,13 @@ void RecoveryWatch::close(RecoveryEnd end, std::vector<Recovery>& ended) {
     move(RecoveryEvent::closed);
 }
 
+void RecoveryWatch::withdraw() {
+    if (!is_open()) return;
+    episodes_.made().open.clear();
+    episodes_.made().former.clear();
+    move(RecoveryEvent::closed);
+}
+
 // A NAK of another PSN came, and the requester does not know it yet: what it sends now still belongs here.
 void RecoveryWatch::set_aside(std::vector<Recovery>& ended) {
     const bool sends = phase_ == RecoveryPhase::resending;

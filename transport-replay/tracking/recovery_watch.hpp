@@ -119,6 +119,8 @@ public:
 
     // Anything of this way or its answers: the ACK timer starts anew.
     void alive(dissect::Instant time) { last_sign_ = time; }
+    // Answers to what was sent again were there, and come now: they say why.
+    void withdraw();
     // Whether the requester has a reason to send again.
     [[nodiscard]] bool open() const;
     // Where the responder had no receive: the first PSN from there on that was not sent again. It took none behind it.
