@@ -91,31 +91,32 @@ std::optional<std::uint32_t> agreed_depth(const Timeline& timeline, const Connec
 }
 
 Heard::Heard(const Timeline& timeline) {
-    const auto add = [&](const Address& source, const Address& destination, dissect::FrameIndex first) {
-        rows_.push_back({source.bits, destination.bits, source.space, first});
+    const auto add = [&](const Address& source, const Address& destination, dissect::FrameIndex first, dissect::Instant time) {
+        rows_.push_back({source.bits, destination.bits, source.space, first, time});
     };
     for (const Connection& connection : timeline.connections)
         for (const End end : {End::a, End::b})
             if (connection.way(end).packets != 0)
-                add(connection.end(end).address, connection.end(other(end)).address, connection.way(end).first_frame);
+                add(connection.end(end).address, connection.end(other(end)).address, connection.way(end).first_frame,
+                    connection.way(end).first_time);
     for (const CmAttempt& attempt : timeline.cm.attempts)
         for (const CmRung& rung : attempt.ladder) {
-            if (rung.from_active) add(attempt.active.address, attempt.passive.address, rung.frame);
-            else add(attempt.passive.address, attempt.active.address, rung.frame);
+            if (rung.from_active) add(attempt.active.address, attempt.passive.address, rung.frame, rung.time);
+            else add(attempt.passive.address, attempt.active.address, rung.frame, rung.time);
         }
     std::ranges::sort(rows_);
 }
 
 bool Heard::any(const Address& source, const Address& destination) const {
-    const auto row = std::ranges::lower_bound(rows_, Row{source.bits, destination.bits, {}, {}});
+    const auto row = std::ranges::lower_bound(rows_, Row{source.bits, destination.bits, {}, {}, {}});
     return row != rows_.end() && row->source == source.bits && row->destination == destination.bits;
 }
 
-dissect::FrameIndex Heard::first(const Address& source, const Address& destination) const {
-    const auto row = std::ranges::lower_bound(rows_, Row{source.bits, destination.bits, source.space, {}});
+FindingEvent Heard::first_event(const Address& source, const Address& destination) const {
+    const auto row = std::ranges::lower_bound(rows_, Row{source.bits, destination.bits, source.space, {}, {}});
     const bool there =
         row != rows_.end() && row->source == source.bits && row->destination == destination.bits && row->space == source.space;
-    return there ? row->first : dissect::FrameIndex{};
+    return there ? FindingEvent{row->first, EventRole::evidence, row->time} : FindingEvent{};
 }
 
 }  // namespace qps::transport

@@ -62,7 +62,8 @@ public:
     // Whatever the encapsulation: a host's GID of RoCEv1 and its address of RoCEv2 have the same bits.
     [[nodiscard]] bool any(const Address& source, const Address& destination) const;
     // In their address space; 0: never.
-    [[nodiscard]] dissect::FrameIndex first(const Address& source, const Address& destination) const;
+    [[nodiscard]] dissect::FrameIndex first(const Address& source, const Address& destination) const { return first_event(source, destination).frame; }
+    [[nodiscard]] FindingEvent first_event(const Address& source, const Address& destination) const;
 
 private:
     struct Row {
@@ -70,6 +71,7 @@ private:
         std::array<std::uint64_t, 2> destination{};
         AddressSpace space{};
         dissect::FrameIndex first{};
+        dissect::Instant time{};
         [[nodiscard]] auto operator<=>(const Row&) const = default;
     };
     std::vector<Row> rows_;  // sorted

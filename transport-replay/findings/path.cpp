@@ -62,7 +62,7 @@ void roce_version_mismatch(const Timeline& timeline, const Emit& emit) {
         emit({.party = Party::undecided,
               .count = way.packets + back->packets,
               .facts = {{kHost, way.source}, {kPeer, source}, {kVersion1Packets, way.packets}, {kVersion2Packets, back->packets}},
-              .events = {{heard->first(way.source, way.destination)}, {heard->first(source, destination)}}});
+              .events = {heard->first_event(way.source, way.destination), heard->first_event(source, destination)}});
     }
 }
 
