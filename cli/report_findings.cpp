@@ -6,11 +6,11 @@
 #include <dissect/render_value.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/figures.hpp>
+#include <transport-replay/report/finding_groups.hpp>
 #include <transport-replay/report/findings.hpp>
 
 #include <algorithm>
-#include <map>
-#include <tuple>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -69,45 +69,28 @@ void append_finding_line(std::string& out, std::string_view words, std::size_t i
     if (!words.empty()) append_wrapped(out, std::string(indent, ' '), indent, words);
 }
 
-void append_advice(std::string& out, const Finding& finding) {
-    if (!finding.advice.empty()) append_wrapped(out, std::string(kFindingIndent, ' ') + "-> ", kFindingIndent + 3, finding.advice);
+void append_advice(std::string& out, std::string_view advice) {
+    if (!advice.empty()) append_wrapped(out, std::string(kFindingIndent, ' ') + "-> ", kFindingIndent + 3, advice);
 }
 
-// Advice without what names hosts, queue pairs and amounts: words that are alike are one advice.
-std::string kind_of_advice(std::string_view advice) {
-    std::string kind;
-    for (std::size_t at = 0; at < advice.size();) {
-        const std::size_t end = std::min(advice.find(' ', at), advice.size());
-        const std::string_view word = advice.substr(at, end - at);
-        if (word.find_first_of("0123456789") == std::string_view::npos) kind += std::string(word) + ' ';
-        at = end + 1;
-    }
-    return kind;
-}
-
-using Group = std::vector<const Finding*>;
-
-void append_group(std::string& out, Group group, const transport::Timeline& timeline, bool color) {
-    // Most frequent first, else in the order of the timeline, whose elements they are.
-    std::ranges::sort(group, [](const Finding* a, const Finding* b) { return a->count != b->count ? a->count > b->count : a < b; });
-    const Finding& first = *group.front();
-    std::uint64_t count = 0;
-    for (const Finding* finding : group) count += finding->count;
+void append_group(std::string& out, const FindingGroup& group, const transport::Timeline& timeline, bool color) {
+    const Finding& first = group.first();
+    const std::size_t all = group.findings.size();
     append_head(out, first,
-                fmt::format("  {}, {} findings{}", party_name(first), grouped(group.size()), count == group.size() ? "" : times(count)),
+                fmt::format("  {}, {} findings{}", party_name(first), grouped(all), group.count == all ? "" : times(group.count)),
                 color);
-    const std::size_t shown = std::min(group.size(), kShownOfMany);
+    const std::size_t shown = std::min(all, kShownOfMany);
     for (std::size_t i = 0; i < shown; ++i) {
-        if (const std::string place = where(*group[i], timeline); !place.empty()) append_finding_line(out, place + times(group[i]->count));
-        append_finding_line(out, group[i]->summary, kFindingIndent + 2);
-        append_finding_line(out, evidence(*group[i], timeline.hosts), kFindingIndent + 2);
+        if (const std::string place = where(*group.findings[i], timeline); !place.empty()) append_finding_line(out, place + times(group.findings[i]->count));
+        append_finding_line(out, group.findings[i]->summary, kFindingIndent + 2);
+        append_finding_line(out, evidence(*group.findings[i], timeline.hosts), kFindingIndent + 2);
     }
-    append_advice(out, first);
-    if (shown == group.size()) return;
-    std::string others = fmt::format("and {} more:", grouped(group.size() - shown));
-    for (std::size_t i = shown; i < std::min(group.size(), shown + kNamedOfMany); ++i)
-        others += group[i]->connection ? fmt::format(" #{}", std::to_underlying(*group[i]->connection)) : "";
-    append_finding_line(out, others + (group.size() > shown + kNamedOfMany ? " ..." : ""));
+    append_advice(out, advice_of(group));
+    if (shown == all) return;
+    std::string others = fmt::format("and {} more:", grouped(all - shown));
+    for (std::size_t i = shown; i < std::min(all, shown + kNamedOfMany); ++i)
+        others += group.findings[i]->connection ? fmt::format(" #{}", std::to_underlying(*group.findings[i]->connection)) : "";
+    append_finding_line(out, others + (all > shown + kNamedOfMany ? " ..." : ""));
 }
 
 }  // namespace
@@ -117,25 +100,26 @@ void append_finding(std::string& out, const Finding& finding, const transport::T
     append_head(out, finding, fmt::format("{}{}  {}{}", place.empty() ? "" : "  ", place, party_name(finding), times(finding.count)),
                 color);
     append_finding_line(out, finding.summary);
-    append_advice(out, finding);
+    append_advice(out, finding.advice);
     append_finding_line(out, evidence(finding, timeline.hosts));
 }
 
 void append_findings(std::string& out, const Options& options, const transport::Timeline& timeline, bool color) {
-    // The order of the first of each id is the order of the blocks: findings come worst first. A block has one advice, so
-    // what different parties can do something about, or what asks for something else, is not in one.
-    std::vector<Group> groups;
-    std::map<std::tuple<Severity, std::string_view, Party, std::string>, std::size_t> places;
-    for (const Finding& finding : timeline.findings) {
-        if (!wanted(options, finding.connection)) continue;
-        const auto [place, is_new] = places.try_emplace({finding.severity, finding.id, finding.party, kind_of_advice(finding.advice)}, groups.size());
-        if (is_new) groups.emplace_back();
-        groups[place->second].push_back(&finding);
-    }
-    for (std::size_t i = 0; i < groups.size(); ++i) {
+    std::vector<const Finding*> findings;
+    for (const Finding& finding : timeline.findings)
+        if (wanted(options, finding.connection)) findings.push_back(&finding);
+    const auto append = [&](const FindingGroup& group) {
+        if (group.findings.size() == 1) append_finding(out, group.first(), timeline, color);
+        else append_group(out, group, timeline, color);
+    };
+    const std::vector<FindingPanel> panels = finding_panels(findings);
+    for (std::size_t i = 0; i < panels.size(); ++i) {
         if (i > 0) out += '\n';
-        if (groups[i].size() == 1) append_finding(out, *groups[i].front(), timeline, color);
-        else append_group(out, groups[i], timeline, color);
+        append(panels[i].head);
+        for (const FindingGroup& group : panels[i].also) {
+            out += '\n';
+            append(group);
+        }
     }
 }
 
