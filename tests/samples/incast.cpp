@@ -77,6 +77,7 @@ PacketSpec frame_of_data(const Data& data) {
     set(spec, "ip.id", data.identification);
     set(spec, "ip.dsfield.dscp", 26);
     set(spec, "ip.dsfield.ecn", data.marked ? 3 : 2);
+    set(spec, "infiniband.bth.m", 1);
     set(spec, "infiniband.bth.destqp", receiver_qp(data.host));
     set(spec, "infiniband.bth.psn", (first_psn(data.host) + data.number) & 0xffffff);
     set(spec, "infiniband.bth.a", data.asks() ? 1 : 0);
@@ -102,6 +103,7 @@ PacketSpec frame_of_reply(const Reply& reply) {
         set(spec, "infiniband.bth.becn", 1);
         return spec;
     }
+    set(spec, "infiniband.bth.m", 1);
     set(spec, "infiniband.bth.psn", (first_psn(reply.host) + reply.number) & 0xffffff);
     set(spec, "infiniband.aeth.syndrome", reply.kind == Kind::nak ? kSequence : kUnlimited);
     set(spec, "infiniband.aeth.msn", reply.messages);
