@@ -47,11 +47,13 @@ std::string bare_command(const Options& options) {
     return command_text(words);
 }
 
+// Nothing where it is no regular file. Without a sandbox none is held.
 std::optional<std::uint64_t> size_of(const Options& options, const std::string& name) {
-    const auto held = HeldInputs::of(options).file(name);
     struct stat status{};
-    if (!held || fstat(held->descriptor, &status) != 0) return std::nullopt;
-    return static_cast<std::uint64_t>(status.st_size);
+    const auto held = HeldInputs::of(options).file(name);
+    const bool confined = options.sandbox && !options.no_sandbox;
+    if (held ? fstat(held->descriptor, &status) != 0 : confined || stat(name.c_str(), &status) != 0) return std::nullopt;
+    return S_ISREG(status.st_mode) ? std::optional(static_cast<std::uint64_t>(status.st_size)) : std::nullopt;
 }
 
 // The inputs as a page names them, digested in turn beside whatever reads them.

@@ -1,4 +1,5 @@
 #include <gui/export/evidence.hpp>
+#include <packaging/version/version.hpp>
 #include <transport-replay/evidence/pseudonym_map.hpp>
 #include <transport-replay/index/indexer.hpp>
 #include <transport-replay/model/timeline.hpp>
@@ -184,7 +185,7 @@ private:
         page::Collector collector(read.timeline);
         if (!page::gather(collector, read.index, m_pieces.stopped())) return cancelled();
         m_findings = read.timeline.findings.size();
-        const page::Origin origin{{described(of)}, QPSCOPE_VERSION, {}, dissect::Instant{QDateTime::currentMSecsSinceEpoch() * 1'000'000}};
+        const page::Origin origin{{described(of)}, version_text(), {}, dissect::Instant{QDateTime::currentMSecsSinceEpoch() * 1'000'000}};
         return text(EvidenceFile::Report, [&](const auto& write) { page::write_page(collector, origin, write); });
     }
 
