@@ -28,7 +28,4 @@ namespace qps::transport {
 // What is wrong with a template, of which facts of these names may be given; empty: nothing.
 [[nodiscard]] std::string fault_of(std::string_view text, const std::function<bool(std::string_view)>& is_fact);
 
-// A fact as its unit is written, in the style behind a colon, which may be empty.
-[[nodiscard]] std::string fact_text(const Fact& fact, std::string_view style = {});
-
 }  // namespace qps::transport

@@ -5,6 +5,7 @@
 #include <transport-replay/page/panels.hpp>
 #include <transport-replay/page/picture.hpp>
 #include <transport-replay/report/bounds.hpp>
+#include <transport-replay/report/fact_text.hpp>
 #include <transport-replay/report/figures.hpp>
 #include <transport-replay/report/findings.hpp>
 #include <transport-replay/report/markup.hpp>
@@ -124,6 +125,8 @@ void add_group(std::string& out, const FindingGroup& group, const FindingPanel& 
     if (began) add_fact(out, "first", fmt::format("{} ({} s)", utc(*began), seconds_text(*began - collected.timeline().first.value_or(*began))));
     if (!several) add_fact(out, "frames", frames_text(first, ", "));
     add_fact(out, "source of the rule", clause_text(first));
+    if (!several)
+        for (const Fact& fact : first.facts) add_fact(out, fact.row->meaning, fact_text(fact));
     out += "</dl>\n";
     if (several) add_list(out, group, collected, room);
     else --room.left;
