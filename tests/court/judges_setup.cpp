@@ -18,13 +18,6 @@ using Counts = std::map<std::uint32_t, std::uint64_t>;  // packets by value
 
 std::uint64_t number(const std::string& words) { return count_of(words).value_or(0); }
 
-// The way whose packets `from` sends, of the connection that the finding names; objects where there is none.
-std::optional<Way> named_way(Hearing& hearing, const std::string& from) {
-    auto way = way_of(hearing, from);
-    if (!way) hearing.object("names no connection of its own");
-    return way;
-}
-
 // Whether most packets of the direction have this value; of values that are as frequent any is.
 template <class Value>
 bool is_most(const Way& way, const std::string& from, double said, Value value) {
