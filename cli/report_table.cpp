@@ -5,6 +5,7 @@
 #include <cli/wrapped.hpp>
 #include <dissect/render_value.hpp>
 #include <dissect/types.hpp>
+#include <transport-replay/findings/headline.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/bounds.hpp>
 #include <transport-replay/report/collectives.hpp>
@@ -387,6 +388,10 @@ void write_summary(const Options& options, const transport::Timeline& timeline, 
     std::string findings;
     append_findings(findings, options, timeline, color);
     if (!findings.empty()) out += "\n" + findings;
+    if (const std::string conclusion = transport::conclusion_of(timeline); !conclusion.empty() && options.connections.empty()) {
+        out += '\n';
+        append_wrapped(out, "conclusion  ", 12, conclusion);
+    }
     output.write(out);
 }
 

@@ -385,6 +385,7 @@ Family capture_family() {
                    .severity = Severity::warning,
                    .clause = "IBA 9.7.5.1.2",
                    .meaning = "The capture lacks packets that the network delivered",
+                   .predicate = "have packets that the capture lacks",
                    .by_order = true,
                    .draw = capture_lost_packets},
         FindingRow{.id = "gaps-unexplained",

@@ -222,6 +222,7 @@ Family icrc_family() {
                    .severity = Severity::warning,
                    .clause = "IBA A17.3.3",
                    .meaning = "Packets have a wrong invariant CRC",
+                   .predicate = "have packets with a wrong ICRC",
                    .sentence =
                        "{packets:packet} outside of any connection[of_other_taps?, or recorded by a tap that is not followed,] [packets=1?has|have] a "
                        "wrong ICRC.",

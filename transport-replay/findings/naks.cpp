@@ -151,6 +151,7 @@ Family naks_family() {
                    .severity = Severity::warning,
                    .clause = "IBA 9.7.5.1.2",
                    .meaning = "A requester ignored a sequence NAK and waited for its ACK timeout",
+                   .predicate = "ignored sequence NAKs",
                    .by_order = true,
                    .sentence =
                        "{requester:host} ignored {ignored_naks} of {sequence_naks:sequence NAK} from {responder} and went back only at its ACK "
@@ -171,6 +172,7 @@ Family naks_family() {
                    .severity = Severity::note,
                    .clause = "IBA 9.7.6.1.3",
                    .meaning = "A requester retransmitted for a reason that the capture does not show",
+                   .predicate = "retransmitted for a reason that the capture does not show",
                    .by_order = true,
                    .sentence =
                        "{requester:host} retransmitted {>resent} to {responder} in {episodes:episode}[ambiguous?; answers from {responder:host} may be for it or for another queue pair with the same PSNs, "

@@ -102,6 +102,7 @@ Family order_family() {
                    .severity = Severity::warning,
                    .clause = "IBA 9.7.3",
                    .meaning = "Packets arrived out of order",
+                   .predicate = "received packets out of order",
                    .by_order = true,
                    .sentence =
                        "{packets} of {all_packets:packet} from {sender:host} to {receiver} arrived after packets sent later ({share}), as seen at the "

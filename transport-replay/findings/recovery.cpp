@@ -256,6 +256,7 @@ Family recovery_family() {
                    .severity = Severity::error,
                    .clause = "IBA 9.7.6.1.3, C9-142",
                    .meaning = "A requester exhausted its transport retries and gave up",
+                   .predicate = "gave up after their transport retries",
                    .by_order = true,
                    .sentence =
                        "{requester:host} sent PSN {psn} ({operation}) {transmissions:times} to {responder} within {stalled}[{>timer}], then gave "
@@ -273,6 +274,7 @@ Family recovery_family() {
                    .severity = Severity::error,
                    .clause = "IBA 9.7.5.2.8",
                    .meaning = "A requester exhausted its RNR retries: the responder had no receive posted",
+                   .predicate = "gave up after their RNR retries",
                    .sentence =
                        "{responder} answered PSN {psn} ({operation}) from {requester:host} with {rnr_naks:RNR NAK} (no receive posted), and "
                        "{requester:host} gave up (completion status 13).",
@@ -290,6 +292,7 @@ Family recovery_family() {
                    .severity = Severity::warning,
                    .clause = "IBA 9.7.5.1.2",
                    .meaning = "Packets were lost, and the responder requested them with a sequence NAK",
+                   .predicate = "lost packets",
                    .by_order = true,
                    .sentence =
                        kSequenceLoss,
@@ -306,6 +309,7 @@ Family recovery_family() {
                    .severity = Severity::warning,
                    .clause = kObserved,
                    .meaning = "Each NAK was answered with the missing packets alone (selective repeat)",
+                   .predicate = "lost packets",
                    .by_order = true,
                    .sentence =
                        kSequenceLoss,
@@ -322,6 +326,7 @@ Family recovery_family() {
                    .severity = Severity::warning,
                    .clause = "IBA 9.7.5.2.8",
                    .meaning = "A requester stalled because the responder had no receive posted",
+                   .predicate = "stalled without a posted receive",
                    .sentence =
                        "{responder} had no receive posted for {requester:host}: {rnr_naks:RNR NAK}[ with a timer of {rnr_timer} (code "
                        "{rnr_code})]; stalled {>stall}[; {requester:host} waited {rnr_wait}[several_waits? on average]].",

@@ -171,6 +171,7 @@ Family timeouts_family() {
                    .severity = Severity::warning,
                    .clause = "IBA 9.7.6.1.3",
                    .meaning = "A requester hit its ACK timeout and retransmitted",
+                   .predicate = "hit the ACK timeout",
                    .by_order = true,
                    .sentence =
                        "{requester:host} hit the ACK timeout {timeouts:times} waiting for {responder} and retransmitted {>resent}[{>timer}]; "
@@ -189,6 +190,7 @@ Family timeouts_family() {
                    .severity = Severity::warning,
                    .clause = "IBA 9.7.6.1.3",
                    .meaning = "A requester retransmitted although nothing was lost",
+                   .predicate = "retransmitted although nothing was lost",
                    .by_order = true,
                    .sentence =
                        "{requester:host} retransmitted {retries:times} although nothing was lost[{>timer}]: [retries=1?the answer|answers] from "
@@ -210,6 +212,7 @@ Family timeouts_family() {
                    .severity = Severity::warning,
                    .clause = "IBA 9.7.5.1",
                    .meaning = "READ or ATOMIC responses were lost and requested again",
+                   .predicate = "lost READ or ATOMIC responses",
                    .by_order = true,
                    .sentence =
                        "{requester:host} requested READ or ATOMIC data from {responder} again {retries:times}, {from_middle} of them from the "

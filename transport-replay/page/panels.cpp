@@ -1,5 +1,5 @@
 #include <dissect/render_value.hpp>
-#include <transport-replay/findings/findings.hpp>
+#include <transport-replay/findings/headline.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/page/collector.hpp>
 #include <transport-replay/page/panels.hpp>
@@ -25,57 +25,6 @@ namespace {
 
 constexpr std::size_t kMostFindings = 200;  // with their sentence, in all panels
 constexpr std::size_t kMostPanels = 100;
-
-constexpr std::array kPredicates{
-    Predicate{"transport-retries-exceeded", "gave up after their transport retries"},
-    Predicate{"rnr-retries-exceeded", "gave up after their RNR retries"},
-    Predicate{"go-back-n-loss", "lost packets"},
-    Predicate{"selective-repeat", "lost packets"},
-    Predicate{"rnr-stall", "stalled without a posted receive"},
-    Predicate{"ack-timeout", "hit the ACK timeout"},
-    Predicate{"nak-ignored", "ignored sequence NAKs"},
-    Predicate{"spurious-retransmission", "retransmitted although nothing was lost"},
-    Predicate{"read-response-lost", "lost READ or ATOMIC responses"},
-    Predicate{"retransmission-undecided", "retransmitted for a reason that the capture does not show"},
-    Predicate{"out-of-order-delivery", "received packets out of order"},
-    Predicate{"icrc-wrong", "have packets with a wrong ICRC"},
-    Predicate{"capture-lost-packets", "have packets that the capture lacks"},
-};
-
-std::string_view meaning_of(std::string_view id) {
-    const auto rows = finding_rows();
-    const auto row = std::ranges::find(rows, id, &FindingRow::id);
-    return row == rows.end() ? std::string_view() : row->meaning;
-}
-
-// "16 of 16 connections lost packets"; of what is of no connection "Switches marked packets (2 findings)".
-std::string sentence_of(const FindingGroup& group, const Collector& collected) {
-    const Finding& first = group.first();
-    std::set<ConnectionId> named;
-    for (const Finding* finding : group.findings)
-        if (finding->connection) named.insert(*finding->connection);
-    if (named.empty()) return fmt::format("{} ({} findings)", meaning_of(first.id), grouped(group.findings.size()));
-    const std::string subject = fmt::format("{} of {}", grouped(named.size()), counted(collected.connections(), "connection"));
-    const auto words = std::ranges::find(kPredicates, first.id, &Predicate::id);
-    return words == kPredicates.end() ? fmt::format("{}: {}", subject, meaning_of(first.id)) : fmt::format("{} {}", subject, words->words);
-}
-
-// A summary without its particulars: no clause after the first, nothing in parentheses.
-std::string without_particulars(std::string_view summary) {
-    std::string line;
-    int depth = 0;
-    for (const char letter : summary) {
-        if (letter == ';') break;
-        if (letter == '(') {
-            if (depth++ == 0 && line.ends_with(' ')) line.pop_back();
-        } else if (letter == ')') {
-            depth = std::max(0, depth - 1);
-        } else if (depth == 0) {
-            line += letter;
-        }
-    }
-    return line;
-}
 
 // Commands in advice stand between backticks.
 std::string with_commands(std::string text) {
@@ -136,7 +85,7 @@ std::string heading_of(const FindingGroup& group, const Collector& collected) {
     const bool several = group.findings.size() > 1;
     const Finding& first = group.first();
     return fmt::format("<span class=\"verdict {}\">{}</span><span class=\"id\">{}</span><span>{}</span>", style_of(first.severity), severity_name(first), first.id,
-                       markup_text(several ? sentence_of(group, collected) : first.summary));
+                       markup_text(several ? headline_of(group, collected.connections()) : first.summary));
 }
 
 // PSNs over time and the packets, of the worst case.
@@ -187,8 +136,6 @@ std::string_view style_of(Severity severity) {
     return severity == Severity::error ? "fail" : severity == Severity::warning ? "inconclusive" : "none";
 }
 
-std::span<const Predicate> predicates() { return kPredicates; }
-
 void add_fact(std::string& out, std::string_view name, std::string_view value) {
     if (!value.empty()) out += fmt::format("<dt>{}</dt><dd>{}</dd>\n", name, markup_text(value));
 }
@@ -198,7 +145,7 @@ std::string headline(const Collector& collected) {
     if (collected.findings().empty() && !collected.timeline().incomplete.empty()) return "No problems found in what was read";
     if (collected.findings().empty()) return judged_all(collected.timeline()) ? "No problems found" : "No problems found; not everything could be judged";
     const FindingGroup& worst = collected.panels().front().head;
-    return worst.findings.size() > 1 ? sentence_of(worst, collected) : without_particulars(worst.first().summary);
+    return headline_of(worst, collected.connections());
 }
 
 std::string panels(const Collector& collected) {

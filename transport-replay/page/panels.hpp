@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -20,14 +19,6 @@ class Collector;
 // What the reader has to know first, in one line: of how many connections the worst finding is, or that nothing was found, or judged.
 [[nodiscard]] std::string headline(const Collector& collected);
 [[nodiscard]] std::string panels(const Collector& collected);
-
-// What several connections have in common that have a finding: "16 of 16 connections" goes before it. Of others the table of findings has
-// a sentence.
-struct Predicate {
-    std::string_view id;
-    std::string_view words;
-};
-[[nodiscard]] std::span<const Predicate> predicates();
 
 // A row of a list of facts; nothing without a value.
 void add_fact(std::string& out, std::string_view name, std::string_view value);

@@ -205,13 +205,6 @@ TEST_CASE("a page says what it was made of, and how") {
     CHECK(many.size() < 300'000);
 }
 
-TEST_CASE("what connections have in common is said of findings that exist") {
-    for (const page::Predicate& each : page::predicates()) {
-        INFO(each.id);
-        CHECK(std::ranges::find(finding_rows(), each.id, &FindingRow::id) != finding_rows().end());
-    }
-}
-
 TEST_CASE("a page of some connections has no others") {
     Timeline timeline = timeline_of(3);
     timeline.findings = {finding("of the first"), finding("of the third", ConnectionId{3})};
