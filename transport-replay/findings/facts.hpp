@@ -63,6 +63,7 @@ inline constexpr FactRow kSequenceNaks{"sequence_naks", Unit::count, "sequence N
 inline constexpr FactRow kDscp{"dscp", Unit::number, "DSCP of the packets"};
 inline constexpr FactRow kInterface{"interface", Unit::number, "interface of the capture that has the packets"};
 
+inline constexpr FactRow kTotalWait{"total_wait", Unit::duration, "the sum of these waits"};
 inline constexpr FactRow kAmbiguous{"ambiguous", Unit::flag, "other queue pairs with the same PSNs may be meant by requests or answers"};
 inline constexpr FactRow kClocksDiffer{"clocks_differ", Unit::flag, "the clocks of the two directions differ, so that their order proves nothing"};
 
@@ -75,7 +76,7 @@ inline void add_part(Facts& facts, std::uint64_t part, std::uint64_t whole) {
 
 inline constexpr std::array kShared{
     &kRequester, &kResponder, &kSender, &kReceiver, &kHost, &kPeer, &kPsn, &kOperation, &kPackets, &kAllPackets, &kConnections, &kHosts,
-    &kRetransmitted, &kRetransmittedBytes, &kNewToTap, &kRestsOfReads, &kStalled, &kLongestStall, &kWaited, &kAmbiguous, &kClocksDiffer,
+    &kRetransmitted, &kRetransmittedBytes, &kNewToTap, &kRestsOfReads, &kStalled, &kLongestStall, &kWaited, &kTotalWait, &kAmbiguous, &kClocksDiffer,
     &kShare, &kInterval, &kSingleWait, &kExponent, &kLongestExponent, &kExponentTime, &kAgreeingWaits, &kNegotiatedExponent, &kNegotiatedTime,
     &kSilence, &kStartingPsn, &kAnnouncedPsn, &kCnps, &kRnrNaks, &kRnrTimer, &kRnrCode, &kSequenceNaks,
     &kFirstEnd, &kSecondEnd, &kFromHost, &kToHost, &kDscp, &kInterface,

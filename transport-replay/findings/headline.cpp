@@ -59,7 +59,7 @@ std::string largest_stall(const Timeline& timeline) {
     std::array<Duration, kStalls.size()> sums{};
     Duration all{}, ignored{};
     for (const Finding& finding : timeline.findings) {
-        if (finding.id == "nak-ignored") ignored = ignored + fact_of(finding, facts::kWaited);
+        if (finding.id == "nak-ignored") ignored = ignored + fact_of(finding, facts::kTotalWait);
         const auto row = std::ranges::find(kStalls, finding.id, &Stalls::id);
         if (row == kStalls.end()) continue;
         Duration& sum = sums[static_cast<std::size_t>(row - kStalls.begin())];

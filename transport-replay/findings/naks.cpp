@@ -23,7 +23,6 @@ using namespace facts;
 constexpr FactRow kIgnoredNaks{"ignored_naks", Unit::count, "sequence NAKs that the requester received and did not act on"};
 constexpr FactRow kShortestWait{"shortest_wait", Unit::duration, "the shortest time from a NAK until the requester went back, where they differ"};
 constexpr FactRow kLongestWait{"longest_wait", Unit::duration, "the longest of these waits"};
-constexpr FactRow kTotalWait{"total_wait", Unit::duration, "the sum of these waits"};
 constexpr FactRow kEpisodes{"episodes", Unit::count, "times that the requester went back"};
 constexpr FactRow kAnswersMissing{"answers_missing", Unit::flag, "none of the answers was captured"};
 constexpr FactRow kRefusedFor{"refused_for", Unit::duration, "the longest time from the first RNR NAK of a PSN to its last"};
@@ -145,7 +144,7 @@ void lone_rnr_naks(const Timeline& timeline, const Emit& emit) {
 }
 
 Family naks_family() {
-    static constexpr std::array kOwn{&kIgnoredNaks, &kShortestWait, &kLongestWait, &kTotalWait, &kEpisodes, &kAnswersMissing, &kRefusedFor};
+    static constexpr std::array kOwn{&kIgnoredNaks, &kShortestWait, &kLongestWait, &kEpisodes, &kAnswersMissing, &kRefusedFor};
     static constexpr std::array kRows{
         FindingRow{.id = "nak-ignored",
                    .severity = Severity::warning,

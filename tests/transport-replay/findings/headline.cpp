@@ -35,7 +35,7 @@ TEST_CASE("the conclusion is the worst finding, and the kind of stall that took 
     timeout.facts = {{facts::kStalled, Duration{120'000'000}}};
     CHECK(conclusion_of(timeline) == "B lost 2 packets from A; 120 ms of 200 ms without progress were ACK timeouts");
     Finding& ignored = add(timeline, "nak-ignored", Severity::warning, 1, "A ignored NAKs.");
-    ignored.facts = {{facts::kWaited, Duration{100'000'000}}};
+    ignored.facts = {{facts::kTotalWait, Duration{100'000'000}}};
     CHECK(conclusion_of(timeline) == "B lost 2 packets from A; 120 ms of 200 ms without progress were ACK timeouts after ignored NAKs");
     add(timeline, "pfc-storm", Severity::error, 2, "A switch paused priority 3.");
     CHECK_THAT(conclusion_of(timeline), Catch::Matchers::EndsWith("; 1 more problem"));
