@@ -1,6 +1,7 @@
 #include <dissect/mad/administration.hpp>
 #include <dissect/mad/attributes.hpp>
 #include <dissect/mad/cm.hpp>
+#include <dissect/timers.hpp>
 #include <dissect/types.hpp>
 #include <transport-replay/cm/cm_ladder.hpp>
 
@@ -236,10 +237,7 @@ bool is_from_active(const CmAttempt& attempt, const CmDatagram& datagram, const 
     return datagram.remote_id == 0 || datagram.remote_id != attempt.active.communication_id;
 }
 
-// 4.096 us * 2^t (12.7).
-Duration cm_time(std::optional<std::uint8_t> exponent) {
-    return Duration{std::int64_t{4096} << (exponent.value_or(kDefaultCmTimeout) & 31)};
-}
+Duration cm_time(std::optional<std::uint8_t> code) { return dissect::timeout_of(code.value_or(kDefaultCmTimeout)); }
 
 CmOutcome outcome_of(const CmAttempt& attempt, Instant now) {
     const Duration silent = now - attempt.last_time;

@@ -1,3 +1,4 @@
+#include <dissect/timers.hpp>
 #include <dissect/types.hpp>
 #include <transport-replay/findings/recovery_facts.hpp>
 #include <transport-replay/model/starting_psn.hpp>
@@ -12,7 +13,6 @@ namespace {
 using dissect::Duration;
 using namespace facts;
 
-constexpr std::int64_t kAckTimeoutUnit = 4096;  // ns (9.7.6.1.3)
 
 std::optional<Duration> shortest(const std::vector<const Recovery*>& episodes) {
     std::optional<Duration> least;
@@ -32,7 +32,6 @@ std::uint64_t agreeing(const std::vector<const Recovery*>& episodes, Duration in
 
 }  // namespace
 
-Duration ack_timeout_of(std::uint8_t exponent) { return Duration{kAckTimeoutUnit << (exponent & 31U)}; }
 
 RecoverySum without(const Episodes& found, RecoverySum sum, const std::vector<const Recovery*>& others) {
     for (const Recovery* episode : others) {
@@ -58,7 +57,7 @@ void add_timer(Facts& facts, const Way& way, const std::vector<const Recovery*>&
     facts.emplace_back(kSingleWait, episodes.size() == 1 && episodes.front()->triggers == 1);
     if (const auto& timer = way.incidents->ack_timer) {
         facts.emplace_back(kExponent, timer->exponent);
-        facts.emplace_back(kExponentTime, ack_timeout_of(timer->exponent));
+        facts.emplace_back(kExponentTime, dissect::timeout_of(timer->exponent));
         facts.emplace_back(kAgreeingWaits, timer->waits);
     } else if (const auto exponents = timeout_exponents(*interval); exponents && agreeing(episodes, *interval) >= 2) {
         facts.emplace_back(kExponent, exponents->least);
@@ -66,7 +65,7 @@ void add_timer(Facts& facts, const Way& way, const std::vector<const Recovery*>&
     }
     if (attempt == nullptr || !attempt->local_ack_timeout) return;
     facts.emplace_back(kNegotiatedExponent, *attempt->local_ack_timeout);
-    facts.emplace_back(kNegotiatedTime, ack_timeout_of(*attempt->local_ack_timeout));
+    facts.emplace_back(kNegotiatedTime, dissect::timeout_of(*attempt->local_ack_timeout));
 }
 
 void add_stall(Facts& facts, std::uint64_t stalls, Duration all, Duration longest) {

@@ -23,8 +23,6 @@ template <class Keep>
 [[nodiscard]] inline bool asked_for(const Recovery& episode) { return episode.nak || episode.kind == RecoveryKind::sequence_nak; }
 [[nodiscard]] inline bool gave_up(const Recovery& episode) { return episode.end == RecoveryEnd::gave_up; }
 
-[[nodiscard]] dissect::Duration ack_timeout_of(std::uint8_t exponent);
-
 // What the waits of episodes say of the timer, beside what CM negotiated.
 void add_timer(Facts& facts, const Way& way, const std::vector<const Recovery*>& episodes, const CmAttempt* attempt);
 // Time without progress; of several stalls also the longest.

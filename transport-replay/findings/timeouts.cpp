@@ -1,4 +1,5 @@
 // Findings about timeouts: those that were hit, those that fired for nothing, and READs that were asked for again.
+#include <dissect/timers.hpp>
 #include <dissect/types.hpp>
 #include <transport-replay/findings/evidence.hpp>
 #include <transport-replay/findings/facts.hpp>
@@ -36,7 +37,7 @@ constexpr FactRow kResponsesLate{"responses_late", Unit::count, "response packet
 bool before_its_time(const Recovery& episode, const CmAttempt* attempt) {
     if (!episode.interval || attempt == nullptr || attempt->local_ack_timeout.value_or(0) == 0) return false;
     return *episode.interval > kSlowestReaction &&
-           *episode.interval < Duration{std::to_underlying(ack_timeout_of(*attempt->local_ack_timeout)) / 2};
+           *episode.interval < Duration{std::to_underlying(dissect::timeout_of(*attempt->local_ack_timeout)) / 2};
 }
 
 // PSNs that a responder said it missed: a timeout that sends one of them again is not spurious, however fast the answer.
@@ -94,7 +95,7 @@ void ack_timeout(const Timeline& timeline, const Emit& emit) {
 std::uint8_t longer_exponent(Duration took) {
     constexpr std::uint8_t kMost = 31;
     std::uint8_t exponent = 1;
-    while (exponent < kMost && ack_timeout_of(exponent) <= took) ++exponent;
+    while (exponent < kMost && dissect::timeout_of(exponent) <= took) ++exponent;
     return exponent;
 }
 
@@ -123,7 +124,7 @@ void spurious_retransmission(const Timeline& timeline, const Emit& emit) {
         if (early != 0 && took) {
             facts.emplace_back(kAnswerTook, *took);
             facts.emplace_back(kSufficientExponent, longer_exponent(*took));
-            facts.emplace_back(kSufficientTime, ack_timeout_of(longer_exponent(*took)));
+            facts.emplace_back(kSufficientTime, dissect::timeout_of(longer_exponent(*took)));
         }
         emit({.party = early != 0 ? Party::requester : Party::undecided,
               .connection = found.connection.uid,
