@@ -29,8 +29,11 @@ std::optional<Groups> Hearing::take(const std::string& pattern) {
 template <class T>
 std::optional<T> Hearing::take_fact(const std::string& name) {
     by_facts_ = true;
-    unproven_.erase(name);
-    const auto fact = claim_.facts.find(name);
+    // Judges may leave out the units of bytes and rates.
+    auto fact = claim_.facts.find(name);
+    for (const std::string_view unit : {"_bytes", "_bits_per_second"})
+        if (fact == claim_.facts.end()) fact = claim_.facts.find(name + std::string(unit));
+    if (fact != claim_.facts.end()) unproven_.erase(fact->first);
     if (fact == claim_.facts.end()) return {};
     if (const T* value = std::get_if<T>(&fact->second)) return *value;
     object(fmt::format("its {} is of another kind", name));
