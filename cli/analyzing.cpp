@@ -92,6 +92,9 @@ public:
 
     void add(const Drops& drops) { drops_ += drops; }
 
+    [[nodiscard]] const ShardedAnalysis& analysis() const { return analysis_; }
+    void end_recording() { analysis_.end_recording(); }
+
     [[nodiscard]] transport::Timeline finish() {
         transport::Timeline timeline = analysis_.finish(drops_);
         tell_numbers();
@@ -145,6 +148,33 @@ Drops with_told_drops(Drops drops, const std::vector<std::uint64_t>& told) {
     return drops;
 }
 
+// Whether a file is a piece of the same recording as those before it: they overlap, or it begins as soon as a recorder that goes from one
+// file to the next does, or one of its first packets goes on where its connection was. Else nobody recorded in between, silence there means
+// nothing, and the same queue pair number may be another queue pair.
+bool continues(const Options& options, const Input& input, const ShardedAnalysis& analysis) {
+    constexpr Duration kBetweenPieces{1'000'000'000};
+    constexpr std::size_t kLookedAt = 4096;  // packets
+    if (!analysis.last() || input.file() == nullptr || !can_be_read_twice(options)) return true;
+    auto ahead = Input::open(options, input.name());
+    if (!ahead) return true;
+    Batch batch;
+    Packet packet;
+    Observation observation;
+    bool late = false;
+    for (std::size_t seen = 0; seen < kLookedAt && ahead->read(batch);)
+        for (const Frame& frame : batch.frames) {
+            if (++seen > kLookedAt) break;
+            if (!late && frame.has_time) {
+                if (frame.time - *analysis.last() <= kBetweenPieces) return true;
+                late = true;
+            }
+            decode(frame, packet);
+            observe(packet, observation);
+            if (analysis.continues(observation)) return true;
+        }
+    return !late;
+}
+
 // Nothing where several lanes needed more than there is; `reading` then knows what the listener has heard.
 std::optional<Analyzed> analyze_once(const Options& options, const Filter& filter, const Output& output, const Listening& listening,
                                      Reading& reading) {
@@ -168,6 +198,10 @@ std::optional<Analyzed> analyze_once(const Options& options, const Filter& filte
         const std::uint16_t file = std::exchange(files, static_cast<std::uint16_t>(files + input.files()));
         analyzed.any = true;
         if (analyst.full() || analyst.over()) return ExitCode::done;
+        if (!continues(options, input, analyst.analysis())) {
+            analyst.end_recording();
+            if (annotator) annotator->end_recording();
+        }
         input.go_on_from(so_far);
         input.wake_when_idle();
         if (listening.opened) listening.opened(input);
@@ -274,6 +308,9 @@ Analyzed analyze(const Options& options, const Filter& wanted_packets, const Out
         return analyze_in_lanes(options, *filter, output, listening, {.known = settings, .lanes = lanes_for(options, listening), .again = again});
     };
     analyzed = read(known, false);
+    const std::size_t recordings = analyzed.timeline.recordings.size() + 1;
+    if (recordings != 1 && !options.quiet)
+        say("qpscope: the files are {} recordings that do not continue each other: each is judged by itself\n", recordings);
     if (on_the_way || !analyzed.timeline.learned.any() || !can_be_read_twice(options) || interrupted()) return analyzed;
     const ExitCode code = analyzed.code;
     known.traits = std::move(analyzed.timeline.learned);

@@ -52,7 +52,7 @@ struct Options {
     ColorMode color = ColorMode::automatic;
     bool no_progress = false;
     bool quiet = false;
-    std::string command_line;  // as it was typed, for reports
+    std::vector<std::string> command_line;  // its words behind the name of the program, as they were typed, for reports
     bool sandbox = false;      // the command only reads
     bool no_sandbox = false;   // and shall keep its system calls
     bool long_report = false;  // info: of each of several captures

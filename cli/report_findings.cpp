@@ -6,13 +6,10 @@
 #include <dissect/render_value.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/figures.hpp>
+#include <transport-replay/report/finding_groups.hpp>
 #include <transport-replay/report/findings.hpp>
 
 #include <algorithm>
-#include <map>
-#include <optional>
-#include <string_view>
-#include <tuple>
 #include <vector>
 
 #include <fmt/format.h>
@@ -73,87 +70,29 @@ void append_finding_line(std::string& out, std::string_view words, std::size_t i
     if (!words.empty()) append_wrapped(out, std::string(indent, ' '), indent, words);
 }
 
-void append_advice(std::string& out, const Finding& finding) {
-    if (!finding.advice.empty()) append_wrapped(out, std::string(kFindingIndent, ' ') + "-> ", kFindingIndent + 3, finding.advice);
+void append_advice(std::string& out, std::string_view advice) {
+    if (!advice.empty()) append_wrapped(out, std::string(kFindingIndent, ' ') + "-> ", kFindingIndent + 3, advice);
 }
 
-// Advice without what names hosts, queue pairs and amounts: words that are alike are one advice.
-std::string kind_of_advice(std::string_view advice) {
-    std::string kind;
-    for (std::size_t at = 0; at < advice.size();) {
-        const std::size_t end = std::min(advice.find(' ', at), advice.size());
-        const std::string_view word = advice.substr(at, end - at);
-        if (word.find_first_of("0123456789") == std::string_view::npos) kind += std::string(word) + ' ';
-        at = end + 1;
-    }
-    return kind;
-}
-
-using Group = std::vector<const Finding*>;
-
-std::vector<std::string_view> words_of(std::string_view text) {
-    std::vector<std::string_view> words;
-    for (std::size_t at = 0; at <= text.size();) {
-        const std::size_t end = std::min(text.find(' ', at), text.size());
-        std::string_view word = text.substr(at, end - at);
-        while (word.size() > 1 && std::string_view(".,;:").contains(word.back())) word.remove_suffix(1);
-        words.push_back(word);
-        at = end + 1;
-    }
-    return words;
-}
-
-// A group has the advice of its first finding: whom that of the others names, "(likewise for 10.1.0.3 and 10.1.0.4)", where one host differs
-// alone; else how many of them differ.
-std::string also_named(const Group& group) {
-    const auto first = words_of(group.front()->advice);
-    std::vector<std::string_view> others;
-    std::optional<std::size_t> place;
-    std::size_t differing = 0;
-    bool one_place = true;
-    for (const Finding* finding : group) {
-        if (finding->advice == group.front()->advice) continue;
-        ++differing;
-        const auto words = words_of(finding->advice);
-        one_place = one_place && words.size() == first.size();
-        for (std::size_t i = 0; one_place && i < words.size(); ++i) {
-            if (words[i] == first[i]) continue;
-            if (place && *place != i) one_place = false;
-            place = i;
-            if (std::ranges::find(others, words[i]) == others.end()) others.push_back(words[i]);
-        }
-    }
-    if (differing == 0) return {};
-    const bool hosts = std::ranges::all_of(others, [](std::string_view word) { return word.find_first_of(".:") != std::string_view::npos; });
-    if (!one_place || !hosts || others.empty()) return fmt::format("(likewise for {}, with their hosts and numbers)", counted(differing, "more finding"));
-    const std::size_t shown = std::min(others.size(), kNamedOfMany);
-    std::string text;
-    for (std::size_t i = 0; i < shown; ++i) text += fmt::format("{}{}", i == 0 ? "" : i + 1 == others.size() ? " and " : ", ", others[i]);
-    return fmt::format("(likewise for {}{})", text, shown == others.size() ? "" : fmt::format(" and {} more", grouped(others.size() - shown)));
-}
-
-void append_group(std::string& out, Group group, const transport::Timeline& timeline, bool color) {
-    // Most frequent first, else in the order of the timeline, whose elements they are.
-    std::ranges::sort(group, [](const Finding* a, const Finding* b) { return a->count != b->count ? a->count > b->count : a < b; });
-    const Finding& first = *group.front();
-    std::uint64_t count = 0;
-    for (const Finding* finding : group) count += finding->count;
+void append_group(std::string& out, const FindingGroup& group, const transport::Timeline& timeline, bool color) {
+    const Finding& first = group.first();
+    const std::size_t all = group.findings.size();
     append_head(out, first,
-                fmt::format("  {}, {} findings{}", party_name(first), grouped(group.size()), count == group.size() ? "" : times(count)),
+                fmt::format("  {}, {} findings{}", party_name(first), grouped(all), group.count == all ? "" : times(group.count)),
                 color);
-    const std::size_t shown = std::min(group.size(), kShownOfMany);
+    const std::size_t shown = std::min(all, kShownOfMany);
     for (std::size_t i = 0; i < shown; ++i) {
-        if (const std::string place = where(*group[i], timeline); !place.empty()) append_finding_line(out, place + times(group[i]->count));
-        append_finding_line(out, group[i]->summary, kFindingIndent + 2);
-        append_finding_line(out, evidence(*group[i], timeline.hosts), kFindingIndent + 2);
+        if (const std::string place = where(*group.findings[i], timeline); !place.empty()) append_finding_line(out, place + times(group.findings[i]->count));
+        append_finding_line(out, group.findings[i]->summary, kFindingIndent + 2);
+        append_finding_line(out, evidence(*group.findings[i], timeline.hosts), kFindingIndent + 2);
     }
-    append_advice(out, first);
+    append_advice(out, first.advice);
     append_finding_line(out, also_named(group), kFindingIndent + 3);
-    if (shown == group.size()) return;
-    std::string others = fmt::format("and {} more:", grouped(group.size() - shown));
-    for (std::size_t i = shown; i < std::min(group.size(), shown + kNamedOfMany); ++i)
-        others += group[i]->connection ? fmt::format(" #{}", std::to_underlying(*group[i]->connection)) : "";
-    append_finding_line(out, others + (group.size() > shown + kNamedOfMany ? " ..." : ""));
+    if (shown == all) return;
+    std::string others = fmt::format("and {} more:", grouped(all - shown));
+    for (std::size_t i = shown; i < std::min(all, shown + kNamedOfMany); ++i)
+        others += group.findings[i]->connection ? fmt::format(" #{}", std::to_underlying(*group.findings[i]->connection)) : "";
+    append_finding_line(out, others + (all > shown + kNamedOfMany ? " ..." : ""));
 }
 
 }  // namespace
@@ -163,25 +102,26 @@ void append_finding(std::string& out, const Finding& finding, const transport::T
     append_head(out, finding, fmt::format("{}{}  {}{}", place.empty() ? "" : "  ", place, party_name(finding), times(finding.count)),
                 color);
     append_finding_line(out, finding.summary);
-    append_advice(out, finding);
+    append_advice(out, finding.advice);
     append_finding_line(out, evidence(finding, timeline.hosts));
 }
 
 void append_findings(std::string& out, const Options& options, const transport::Timeline& timeline, bool color) {
-    // The order of the first of each id is the order of the blocks: findings come worst first. A block has one advice, so
-    // what different parties can do something about, or what asks for something else, is not in one.
-    std::vector<Group> groups;
-    std::map<std::tuple<Severity, std::string_view, Party, std::string>, std::size_t> places;
-    for (const Finding& finding : timeline.findings) {
-        if (!wanted(options, finding.connection)) continue;
-        const auto [place, is_new] = places.try_emplace({finding.severity, finding.id, finding.party, kind_of_advice(finding.advice)}, groups.size());
-        if (is_new) groups.emplace_back();
-        groups[place->second].push_back(&finding);
-    }
-    for (std::size_t i = 0; i < groups.size(); ++i) {
+    std::vector<const Finding*> findings;
+    for (const Finding& finding : timeline.findings)
+        if (wanted(options, finding.connection)) findings.push_back(&finding);
+    const auto append = [&](const FindingGroup& group) {
+        if (group.findings.size() == 1) append_finding(out, group.first(), timeline, color);
+        else append_group(out, group, timeline, color);
+    };
+    const std::vector<FindingPanel> panels = finding_panels(findings);
+    for (std::size_t i = 0; i < panels.size(); ++i) {
         if (i > 0) out += '\n';
-        if (groups[i].size() == 1) append_finding(out, *groups[i].front(), timeline, color);
-        else append_group(out, groups[i], timeline, color);
+        append(panels[i].head);
+        for (const FindingGroup& group : panels[i].also) {
+            out += '\n';
+            append(group);
+        }
     }
 }
 

@@ -4,17 +4,26 @@
 #include <cli/command.hpp>
 #include <cli/decoding.hpp>
 #include <cli/decoding_as.hpp>
+#include <cli/file_digest.hpp>
+#include <cli/held_inputs.hpp>
 #include <cli/message.hpp>
+#include <cli/options/command_line.hpp>
 #include <cli/pdf_printer.hpp>
 #include <cli/report.hpp>
+#include <packaging/version/version.hpp>
 #include <transport-replay/page/collector.hpp>
 #include <transport-replay/page/gather.hpp>
 #include <transport-replay/page/page.hpp>
 
+#include <algorithm>
+#include <chrono>
 #include <filesystem>
+#include <future>
 #include <optional>
 #include <utility>
 #include <vector>
+
+#include <sys/stat.h>
 
 namespace qps::cli {
 
@@ -23,11 +32,43 @@ using namespace transport;
 
 namespace {
 
-// Without their folders: a report is handed on, and where its captures lie is of no use to others.
-std::vector<std::string> file_names(const Options& options) {
-    std::vector<std::string> names;
-    for (const std::string& file : input_names(options)) names.push_back(std::filesystem::path(file).filename().string());
-    return names;
+// Without its folder: a report is handed on, and where its captures lie is of no use to others.
+std::string bare(const std::string& path) { return std::filesystem::path(path).filename().string(); }
+
+// The command line with bare names for files.
+std::string bare_command(const Options& options) {
+    std::vector<std::string> words = options.command_line;
+    for (std::string& word : words) {
+        const std::size_t value = word.starts_with("--") ? word.find('=') + 1 : 0;  // --output=FILE; 0: the word is all
+        const std::string path = word.substr(value);
+        const bool is_file = path == options.output || path == options.pdf || std::ranges::find(options.files, path) != options.files.end();
+        if (is_file || path.starts_with('/') || path.starts_with("./") || path.starts_with("../")) word = word.substr(0, value) + bare(path);
+    }
+    return command_text(words);
+}
+
+// Nothing where it is no regular file. Without a sandbox none is held.
+std::optional<std::uint64_t> size_of(const Options& options, const std::string& name) {
+    struct stat status{};
+    const auto held = HeldInputs::of(options).file(name);
+    const bool confined = options.sandbox && !options.no_sandbox;
+    if (held ? fstat(held->descriptor, &status) != 0 : confined || stat(name.c_str(), &status) != 0) return std::nullopt;
+    return S_ISREG(status.st_mode) ? std::optional(static_cast<std::uint64_t>(status.st_size)) : std::nullopt;
+}
+
+// The inputs as a page names them, digested in turn beside whatever reads them.
+std::future<std::vector<page::InputFile>> described_inputs(const Options& options) {
+    std::vector<page::InputFile> files;
+    for (const std::string& name : input_names(options)) files.push_back({bare(name), size_of(options, name), {}});
+    return std::async(std::launch::async, [&options, files = std::move(files)]() mutable {
+        for (std::size_t i = 0; i < std::min({files.size(), options.files.size(), page::kMostFiles}); ++i) files[i].sha256 = sha256_of(options, options.files[i]).get();
+        return files;
+    });
+}
+
+dissect::Instant now() {
+    const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
+    return Instant{std::chrono::duration_cast<std::chrono::nanoseconds>(since_epoch).count()};
 }
 
 // The second reading.
@@ -77,6 +118,7 @@ ExitCode run_report(const Options& asked) {
     }
     Output output(options);
     if (!output.ok()) return finish(output);
+    auto inputs = described_inputs(options);
     const Analyzed analyzed = analyze(options, *filter, output, {});
     if (!analyzed.any) return analyzed.code;
     page::Collector collector(analyzed.timeline, options.connections);
@@ -84,7 +126,7 @@ ExitCode run_report(const Options& asked) {
         Picturing picturing(collector);
         static_cast<void>(analyze_again(options, *filter, output, picturing.listening(), analyzed));
     }
-    page::write_page(collector, {file_names(options), QPSCOPE_VERSION}, [&](std::string_view piece) {
+    page::write_page(collector, {inputs.get(), version_text(), bare_command(asked), now()}, [&](std::string_view piece) {
         output.write(piece);
         if (printer) printer->write(piece);
     });

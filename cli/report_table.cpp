@@ -5,6 +5,7 @@
 #include <cli/wrapped.hpp>
 #include <dissect/render_value.hpp>
 #include <dissect/types.hpp>
+#include <transport-replay/findings/headline.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/bounds.hpp>
 #include <transport-replay/report/collectives.hpp>
@@ -86,7 +87,9 @@ void append_capture(std::string& out, const Options& options, const transport::T
                                          : fmt::format(" and {} more, {}", grouped(names.size() - 1),
                                                        !timeline.hosts.empty()            ? fmt::format("captures of {}", counted(timeline.hosts.size(), "host"))
                                                        : timeline.quality.vantage.by_file ? "taps of the same packets"
-                                                                                          : "as one capture"));
+                                                       : !timeline.recordings.empty()
+                                                           ? fmt::format("{} recordings, each judged by itself", timeline.recordings.size() + 1)
+                                                           : "as one capture"));
     for (const std::string& each : timeline.incomplete) append_row(out, "incomplete", printable(each));
     append_row(out, "packets",
                fmt::format("{} ({} RDMA), {} on the wire", grouped(timeline.packets), grouped(transport::rdma_packets(timeline)),
@@ -385,6 +388,10 @@ void write_summary(const Options& options, const transport::Timeline& timeline, 
     std::string findings;
     append_findings(findings, options, timeline, color);
     if (!findings.empty()) out += "\n" + findings;
+    if (const std::string conclusion = transport::conclusion_of(timeline); !conclusion.empty() && options.connections.empty()) {
+        out += '\n';
+        append_wrapped(out, "conclusion  ", 12, conclusion);
+    }
     output.write(out);
 }
 

@@ -1,5 +1,6 @@
 #include <cli/live/options/wire_options.hpp>
 #include <cli/live/provenance.hpp>
+#include <cli/options/command_line.hpp>
 #include <dissect/render_value.hpp>
 #include <packaging/version/version.hpp>
 
@@ -26,7 +27,7 @@ std::vector<ReportFact> provenance(const Options& options, dissect::Instant made
     std::vector<ReportFact> facts;
     facts.push_back({"made", dissect::utc(made)});
     facts.push_back({"program", fmt::format("qpscope {}", version_text())});
-    facts.push_back({"command", options.command_line});
+    facts.push_back({"command", command_text(options.command_line)});
     facts.push_back({"tester", system_text()});
     if (!options.wire->live.interface.empty()) facts.push_back({"interface", options.wire->live.interface});
     facts.push_back({"seed", options.wire->live.seed ? fmt::format("{}", *options.wire->live.seed) : "none given: identifiers are random"});

@@ -264,7 +264,7 @@ std::string tidied(const std::string& help) {
     return out;
 }
 
-std::string quoted(std::string_view word) {
+std::string shell_word(std::string_view word) {
     constexpr std::string_view kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:=,@%+-";
     if (!word.empty() && word.find_first_not_of(kPlain) == std::string_view::npos) return std::string(word);
     std::string out = "'";
@@ -272,17 +272,10 @@ std::string quoted(std::string_view word) {
     return out + "'";
 }
 
-// The command line in one text, quoted so that a shell takes it again.
-std::string command_line_of(int argc, char** argv) {
-    std::string line = "qpscope";
-    for (const char* word : std::span(argv, static_cast<std::size_t>(argc)).subspan(1)) line += ' ' + quoted(word);
-    return line;
-}
-
 int run(const Program& program, int argc, char** argv) {
     Options options;
     options.wire = program.wire;
-    if (argc > 0) options.command_line = command_line_of(argc, argv);
+    if (argc > 0) options.command_line.assign(argv + 1, argv + argc);
     const Command* chosen = nullptr;
     CLI::App app{"qpscope: RDMA packet analyser and live protocol peer", "qpscope"};
     app.formatter_fn([](const CLI::App* command, std::string name, CLI::AppFormatMode mode) {
@@ -342,6 +335,12 @@ void add_format(CLI::App& app, Options& options, const std::string& meaning) { a
 
 void add_output(CLI::App& app, Options& options) {
     app.add_option("-o,--output", options.output, "Write to FILE instead of stdout")->type_name("FILE");
+}
+
+std::string command_text(std::span<const std::string> words) {
+    std::string line = "qpscope";
+    for (const std::string& word : words) line += ' ' + shell_word(word);
+    return line;
 }
 
 int run_program(const Program& program, int argc, char** argv) {

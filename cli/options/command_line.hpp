@@ -31,6 +31,9 @@ struct Program {
 // Exit code of the process.
 [[nodiscard]] int run_program(const Program& program, int argc, char** argv);
 
+// A command line in one text, quoted so that a shell takes it again.
+[[nodiscard]] std::string command_text(std::span<const std::string> words);
+
 // Options that both programs have.
 void add_memory(CLI::App& app, Options& options);
 void add_format(CLI::App& app, Options& options, const std::string& meaning);

@@ -1,4 +1,5 @@
 #include <gui/export/evidence.hpp>
+#include <packaging/version/version.hpp>
 #include <transport-replay/evidence/pseudonym_map.hpp>
 #include <transport-replay/index/indexer.hpp>
 #include <transport-replay/model/timeline.hpp>
@@ -7,6 +8,8 @@
 #include <transport-replay/page/page.hpp>
 
 #include <QCoreApplication>
+#include <QCryptographicHash>
+#include <QDateTime>
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
@@ -163,6 +166,17 @@ private:
         return problem(tr("%1: cannot write: %2.").arg(out.fileName(), out.errorString()));
     }
 
+    // The written capture that a report is of, as it will be named.
+    page::InputFile described(EvidenceFile of) const {
+        page::InputFile input{fileName(of, m_wish.name).toStdString(), {}, {}};
+        QFile file(part(of));
+        QCryptographicHash hash(QCryptographicHash::Sha256);
+        if (!file.open(QIODevice::ReadOnly) || !hash.addData(&file)) return input;
+        input.bytes = static_cast<std::uint64_t>(file.size());
+        input.sha256 = hash.result().toHex().toStdString();
+        return input;
+    }
+
     Ended report() {
         const EvidenceFile of = m_wish.reportAsCaptured ? EvidenceFile::Slice : EvidenceFile::Anonymized;
         const ReadAgain read = readAgain(part(of), m_pieces);
@@ -171,7 +185,7 @@ private:
         page::Collector collector(read.timeline);
         if (!page::gather(collector, read.index, m_pieces.stopped())) return cancelled();
         m_findings = read.timeline.findings.size();
-        const page::Origin origin{{fileName(of, m_wish.name).toStdString()}, QPSCOPE_VERSION};
+        const page::Origin origin{{described(of)}, version_text(), {}, dissect::Instant{QDateTime::currentMSecsSinceEpoch() * 1'000'000}};
         return text(EvidenceFile::Report, [&](const auto& write) { page::write_page(collector, origin, write); });
     }
 

@@ -1,5 +1,6 @@
 #pragma once
-// Which build this is. Programs say it on --version; all else has the number alone, so that the same capture gives the same report.
+// Which build this is. Programs say it on --version, reports on what was tested where they say how they were made;
+// all else has the number alone, so that the same capture gives the same output.
 
 namespace qps {
 

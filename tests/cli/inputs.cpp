@@ -9,7 +9,9 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <set>
 #include <thread>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -288,8 +290,6 @@ TEST_CASE("two files with the same packets are two taps, two pieces are one capt
     }
     const Ending taps = qpscope({"analyze", sample("write_8k"), sample("write_8k")});
     CHECK_THAT(taps.out, Contains("taps of the same packets") && Contains("2 taps, each with a file"));
-    const Ending pieces = qpscope({"analyze", sample("write_8k"), sample("read_8k")});
-    CHECK_THAT(pieces.out, Contains("as one capture") && !Contains("taps"));
 }
 
 TEST_CASE("wrong ICRCs are corruption unless they are to be ignored") {
@@ -447,6 +447,30 @@ TEST_CASE("pieces of a capture are read in the order of their first packets, how
         CHECK(own.out != qpscope({"packets", "-f", "tsv", "-e", "frame.time_epoch", whole}).out);
         CHECK(own.err.empty());
         CHECK_THAT(qpscope({"info", pieces[1], pieces[0]}).err, !Contains("first packets"));  // a row for each, as they are given
+    }
+}
+
+TEST_CASE("files that do not continue each other are judged each by itself") {
+    const TemporaryFolder folder;
+    const Ending pieces = qpscope(std::vector<std::string>{"analyze"} + pieces_of(sample("write_8k"), folder, 2));
+    CHECK_THAT(pieces.out, Contains("as one capture"));
+    CHECK_THAT(pieces.err, !Contains("recordings"));
+    const Ending both = qpscope({"analyze", sample("write_8k"), sample("read_8k")});  // 1.7 s between them
+    CHECK_THAT(both.out, Contains("2 recordings, each judged by itself") && !Contains("taps"));
+    CHECK_THAT(both.err, Contains("2 recordings that do not continue each other"));
+    CHECK(qpscope({"analyze", "-q", sample("write_8k"), sample("read_8k")}).err.empty());
+    CHECK_THAT(qpscope({"analyze", "--by-time", sample("write_8k"), sample("read_8k")}).out, !Contains("recordings"));
+    // Each tells what it tells alone: the requester of the first had not given up when its recording ended.
+    for (const auto& [one, other] : {std::pair("dup_write", "nvme_rdma"), std::pair("err_bad_rkey", "rds"), std::pair("loss_read", "err_mixed")}) {
+        INFO(one << " and " << other);
+        std::set<std::string> alone, together;
+        const auto add = [](std::set<std::string>& ids, const Ending& ending) {
+            for (const auto& finding : nlohmann::json::parse(ending.out)["findings"]) ids.insert(finding["id"].get<std::string>());
+        };
+        add(alone, qpscope({"findings", "-f", "json", sample(one)}));
+        add(alone, qpscope({"findings", "-f", "json", sample(other)}));
+        add(together, qpscope({"findings", "-f", "json", sample(other), sample(one)}));
+        CHECK(together == alone);
     }
 }
 

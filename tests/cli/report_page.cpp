@@ -54,6 +54,30 @@ TEST_CASE("a report shows the packets that prove a finding, pictures, and of a p
     CHECK(piped.out.find("aria-label=\"packets that prove it\"") == std::string::npos);
 }
 
+TEST_CASE("a report says which capture it is of, and the command without folders") {
+    const std::string capture = sample("loss_write");
+    const TemporaryFolder folder;
+    CHECK(qpscope({"report", "-C", "1", "--output=" + folder.file("page.html"), capture}).code == kDone);
+    const std::vector<std::byte> bytes = read_file(folder.file("page.html"));
+    const std::string html(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    CHECK(html.find("<dt>files</dt><dd>capture.pcap, 2,345,765 bytes, SHA-256 "
+                    "ae19f43dea0908837cb32dc4d3392332ded595f4b6f4ccebc3e22c51efb46aa4</dd>") != std::string::npos);
+    CHECK(html.find("<dt>command</dt><dd>qpscope report -C 1 --output=page.html capture.pcap</dd>") != std::string::npos);
+    CHECK(html.find("<dt>program</dt><dd>qpscope ") != std::string::npos);
+    CHECK(html.find("<dt>made</dt><dd>2") != std::string::npos);
+    const std::string piped = qpscope({"report", "-"}, {.input = read_file(capture)}).out;
+    CHECK(piped.find("<dt>files</dt><dd>standard input</dd>") != std::string::npos);
+}
+
+TEST_CASE("a report of sixteen connections has one panel for what nine of them have alike") {
+    const std::string html = qpscope({"report", sample("incast")}).out;
+    CHECK(html.find("<h1>9 of 16 connections lost packets</h1>") != std::string::npos);
+    std::size_t panels = 0;
+    for (std::size_t at = html.find("<details"); at != std::string::npos; at = html.find("<details", at + 1)) ++panels;
+    CHECK(panels == 5);
+    CHECK(html.find("throughput over time") < html.find("<details"));
+}
+
 TEST_CASE("a report that cannot be written, or has no capture, says so") {
     CHECK(qpscope({"report", "-o", "/nonexistent/report.html", sample("loss_write")}).code != kDone);
     CHECK(qpscope({"report", "/nonexistent.pcap"}).code != kDone);

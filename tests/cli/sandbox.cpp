@@ -21,6 +21,13 @@ std::vector<std::string> confined_commands() {
     return commands;
 }
 
+// Without what a report says of its own making, which no two have alike.
+std::string without_making(std::string out) {
+    for (const std::string_view fact : {"\n<dt>command</dt>", "\n<dt>made</dt>"})
+        if (const std::size_t at = out.find(fact); at != std::string::npos) out.erase(at, out.find('\n', at + 1) - at);
+    return out;
+}
+
 void check_same(std::vector<std::string> words, const Surroundings& surroundings = {}) {
     std::string line;
     for (const std::string& word : words) line += word + ' ';
@@ -29,7 +36,7 @@ void check_same(std::vector<std::string> words, const Surroundings& surroundings
     words.insert(words.begin() + 1, "--no-sandbox");
     const Ending outside = qpscope(words, surroundings);
     CHECK(inside.code == outside.code);
-    CHECK(inside.out == outside.out);
+    CHECK(without_making(inside.out) == without_making(outside.out));
     CHECK(inside.err == outside.err);
     CHECK(inside.code < 128);
 }

@@ -167,6 +167,8 @@ NearMisses recorded_management_near_misses() {
              return capture;
          }},
         {"CNP-09", "a CNP 200 us after each NAK", [] { return with_cnps(losing(), kNaks, 200'000, kAll); }},
+        {"CNP-09", "a CNP apart from NAKs, and others with them", [] { return with_cnps(with_cnps(losing(), kNaks, 200'000, 1), kNaks, 5'000, kAll); },
+         Verdict::inconclusive},
         {"CNP-09", "one CNP with a NAK", [] { return with_cnps(losing(), kNaks, 5'000, 1); }, Verdict::inconclusive},
         {"CNP-10", "the CNP comes after 0.8 ms",
          [] {

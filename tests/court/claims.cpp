@@ -66,20 +66,37 @@ std::vector<std::string> altered(const std::string& sentence) {
     return out;
 }
 
+// The claim once for each of its numbers, made wrong: where its judge asks for facts, of those.
+std::vector<Claim> altered(const Claim& claim, bool by_facts) {
+    std::vector<Claim> out;
+    if (by_facts) {
+        for (const auto& [name, value] : claim.facts)
+            if (const double* number = std::get_if<double>(&value)) out.emplace_back(claim).facts[name] = 2 * *number + 1;
+        return out;
+    }
+    for (std::string& sentence : altered(claim.sentence)) out.emplace_back(claim).sentence = std::move(sentence);
+    return out;
+}
+
+// What another claim says that this one does not.
+std::string difference(const Claim& claim, const Claim& other) {
+    for (const auto& [name, value] : other.facts)
+        if (claim.facts.at(name) != value) return fmt::format("{} = {}: {}", name, std::get<double>(value), claim.sentence);
+    return other.sentence;
+}
+
 // A judge that agreed objects to other numbers.
-void cross_examine(const Judge& judge, const Claim& claim, const Recording& recording, const std::vector<Wire>& wires, Heard& heard) {
+void cross_examine(const Judge& judge, const Claim& claim, bool by_facts, const Recording& recording, const std::vector<Wire>& wires, Heard& heard) {
     constexpr std::size_t kEnough = 60;  // numbers
     if (heard.altered >= kEnough) return;
-    for (std::string& sentence : altered(claim.sentence)) {
-        Claim other = claim;
-        other.sentence = std::move(sentence);
+    for (const Claim& other : altered(claim, by_facts)) {
         Hearing hearing(other, recording, wires);
         judge.judge(hearing);
         hearing.close();
         ++heard.altered;
         heard.noticed += hearing.objections().empty() ? 0U : 1U;
         if (hearing.objections().empty() && std::getenv("QPSCOPE_COURT_UNPROVEN") != nullptr)
-            fmt::print("unproven: {}: {}\n", claim.id, other.sentence);
+            fmt::print("unproven: {}: {}\n", claim.id, difference(claim, other));
     }
 }
 
@@ -100,7 +117,7 @@ std::vector<Violation> sit(const std::vector<Exhibit>& all, std::map<std::string
             Hearing hearing(claim, all[i].recording, wires);
             judge->judge(hearing);
             hearing.close();
-            if (hearing.objections().empty()) cross_examine(*judge, claim, all[i].recording, wires, own);
+            if (hearing.objections().empty()) cross_examine(*judge, claim, hearing.by_facts(), all[i].recording, wires, own);
             (hearing.objections().empty() ? own.agreed : own.objected).insert(all[i].name);
             for (const std::string& objection : hearing.objections())
                 violations.push_back({all[i].name, "claims", claim.id, objection, claim.sentence});

@@ -1,6 +1,7 @@
 #include <tests/court/hearing.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <regex>
 
@@ -28,8 +29,11 @@ std::optional<Groups> Hearing::take(const std::string& pattern) {
 template <class T>
 std::optional<T> Hearing::take_fact(const std::string& name) {
     by_facts_ = true;
-    unproven_.erase(name);
-    const auto fact = claim_.facts.find(name);
+    // Judges may leave out the units of bytes and rates.
+    auto fact = claim_.facts.find(name);
+    for (const std::string_view unit : {"_bytes", "_bits_per_second"})
+        if (fact == claim_.facts.end()) fact = claim_.facts.find(name + std::string(unit));
+    if (fact != claim_.facts.end()) unproven_.erase(fact->first);
     if (fact == claim_.facts.end()) return {};
     if (const T* value = std::get_if<T>(&fact->second)) return *value;
     object(fmt::format("its {} is of another kind", name));
@@ -50,6 +54,12 @@ void Hearing::at_most_fact(const std::string& name, double shown) {
     const auto said = number(name);
     if (!said) object(fmt::format("does not say {}", name));
     else if (*said > shown) object(fmt::format("says {} {:.12g}, and the packets show {:.12g} at most", name, *said, shown));
+}
+void Hearing::near_fact(const std::string& name, double shown) {
+    constexpr double kDigits = 1e-5;
+    const auto said = number(name);
+    if (!said) object(fmt::format("does not say {}", name));
+    else if (std::abs(*said - shown) > kDigits * std::abs(shown)) object(fmt::format("says {} {:.6g}, and the packets show {:.6g}", name, *said, shown));
 }
 
 std::optional<Groups> Hearing::advised(const std::string& pattern) const {
@@ -126,6 +136,16 @@ std::optional<Way> way_of(const Hearing& hearing, const std::string& from) {
         way.all.push_back(&wire);
         if (out && wire.request()) way.requests.push_back(&wire);
         if (back && wire.answer()) way.answers.push_back(&wire);
+    }
+    return way;
+}
+
+std::optional<Way> way_between(Hearing& hearing, const std::string& from, const std::string& to) {
+    const auto sender = hearing.end(from), receiver = hearing.end(to);
+    auto way = sender ? way_of(hearing, sender->address) : std::nullopt;
+    if (!way || !receiver || receiver->address != way->to || receiver->qp != way->to_qp) {
+        hearing.object(fmt::format("its {} and {} are not the ends of its connection", from, to));
+        return {};
     }
     return way;
 }

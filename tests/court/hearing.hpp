@@ -32,6 +32,10 @@ public:
     // The fact against what the packets show; a fact that is not there is an objection. Counts and durations alike.
     void equal_fact(const std::string& name, double shown);
     void at_most_fact(const std::string& name, double shown);
+    // The same of a share or a rate, which JSON has with six digits.
+    void near_fact(const std::string& name, double shown);
+    // Whether its judge asked for facts, so that nothing follows from the sentence.
+    [[nodiscard]] bool by_facts() const { return by_facts_; }
 
     // Takes the first match out of the sentence.
     [[nodiscard]] std::optional<Groups> take(const std::string& pattern);
@@ -76,6 +80,8 @@ struct Way {
 };
 // The way whose requester is `from`. Nothing where the finding names no connection with that host.
 [[nodiscard]] std::optional<Way> way_of(const Hearing& hearing, const std::string& from);
+// The way between two ends that are facts of these names; nothing, and an objection, where the finding has no such connection.
+[[nodiscard]] std::optional<Way> way_between(Hearing& hearing, const std::string& from, const std::string& to);
 
 // A request that steps back: its PSN is not beyond what was sent before.
 struct GoBack {

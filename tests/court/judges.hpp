@@ -14,6 +14,7 @@ struct Judge {
 
 // By family, as the findings are.
 [[nodiscard]] std::span<const Judge> recovery_judges();
+[[nodiscard]] std::span<const Judge> timeout_judges();
 [[nodiscard]] std::span<const Judge> network_judges();
 [[nodiscard]] std::span<const Judge> management_judges();
 [[nodiscard]] std::span<const Judge> capture_judges();

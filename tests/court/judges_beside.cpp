@@ -5,8 +5,6 @@
 #include <array>
 #include <map>
 
-#include <fmt/format.h>
-
 namespace qps::court {
 
 namespace {
@@ -16,11 +14,9 @@ struct BesideInterval {
 };
 
 void lossy_beside(Hearing& hearing) {
-    const auto said = hearing.must_say("^TCP and UDP took ([\\d.]+) % of the bytes to " + kHost + " \\(" + kQuantity + " and " + kQuantity + ", beside " + kQuantity +
-                                       " of RDMA\\) with DSCP (\\d+), in the " + kNumber + " intervals of 1 ms in which that class had (.*)\\.$");
-    if (!said) return;
-    const std::string& to = (*said)[2];
-    const auto dscp = static_cast<std::uint32_t>(count_of((*said)[6]).value_or(64));
+    const std::string to = hearing.word("to_host").value_or("");
+    const double dscp = hearing.number("dscp").value_or(64);
+    hearing.expect(!hearing.number("vlan_priority"), "names a VLAN priority, which the court does not read");
     std::map<std::int64_t, BesideInterval> intervals;
     bool begun = false;
     for (std::size_t i = 0; i < hearing.recording().records.size(); ++i) {
@@ -45,16 +41,19 @@ void lossy_beside(Hearing& hearing) {
         shared += one.tcp + one.udp != 0 ? 1U : 0U;
         all.tcp += one.tcp, all.udp += one.udp, all.rdma += one.rdma, all.marks += one.marks, all.naks += one.naks;
     }
-    hearing.share((*said)[1], all.tcp + all.udp, all.tcp + all.udp + all.rdma);
-    hearing.equal("bytes of TCP", (*said)[3], static_cast<double>(all.tcp));
-    hearing.equal("bytes of UDP", (*said)[4], static_cast<double>(all.udp));
-    hearing.equal("bytes of RDMA", (*said)[5], static_cast<double>(all.rdma));
-    hearing.equal("intervals", count_of((*said)[7]).value_or(0), events);
+    const auto lossy = static_cast<double>(all.tcp + all.udp), rdma = static_cast<double>(all.rdma);
+    hearing.near_fact("lossy_share", lossy / (lossy + rdma));
+    hearing.equal_fact("tcp_bytes", static_cast<double>(all.tcp));
+    hearing.equal_fact("udp_bytes", static_cast<double>(all.udp));
+    hearing.equal_fact("rdma_bytes", rdma);
+    hearing.equal_fact("intervals", static_cast<double>(events));
+    hearing.equal_fact("shared_intervals", static_cast<double>(shared));
+    hearing.equal_fact("interval_length_ns", 1e6);
     hearing.equal("shared intervals", hearing.claim().count, shared);
-    std::string said_events;
-    if (all.marks != 0) said_events = fmt::format("{} CE mark{}", all.marks, all.marks == 1 ? "" : "s");
-    if (all.naks != 0) said_events += fmt::format("{}{} sequence NAK{}", said_events.empty() ? "" : ", ", all.naks, all.naks == 1 ? "" : "s");
-    hearing.expect((*said)[8] == said_events, "the class had " + said_events);
+    const auto said = [&](const std::string& name) { return static_cast<std::uint64_t>(hearing.number(name).value_or(0)); };
+    hearing.equal("CE marks", said("class_marks"), all.marks);
+    hearing.equal("sequence NAKs", said("class_naks"), all.naks);
+    hearing.equal("pause frames", said("class_pauses"), 0);
     hearing.expect(hearing.claim().party == "congestion", "blames another");
 }
 

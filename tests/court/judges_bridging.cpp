@@ -16,6 +16,14 @@ namespace {
 constexpr std::int64_t kASecondLong = 1'000'000'000;
 constexpr std::int64_t kTakes = 10 * kASecondLong;
 
+// What becomes of frames of a priority.
+struct ShareOf {
+    std::string selection;                // in words; "" of a share of the bandwidth
+    std::uint32_t percent = 0;            // of which
+    std::set<std::uint32_t> with{};       // and of which priorities
+    [[nodiscard]] bool operator==(const ShareOf&) const = default;
+};
+
 // One frame of LLDP to the nearest bridge.
 struct Announced {
     std::size_t frame = 0;
@@ -25,7 +33,7 @@ struct Announced {
     bool bridge = false, older = false;  // CEE
     std::optional<std::uint32_t> lossless{};
     bool lossless_willing = false, shares_willing = false, applications_willing = false;
-    std::optional<std::array<std::string, 8>> shares{}, recommended{};  // of each priority, in words
+    std::optional<std::array<ShareOf, 8>> shares{}, recommended{};  // of each priority
     std::set<std::uint32_t> roce{};
     std::map<std::uint32_t, std::set<std::uint32_t>> code_points{};
     std::string content;  // all behind the first three TLVs
@@ -39,12 +47,11 @@ std::string mac_at(const Octets& frame, std::size_t at) {
     return text;
 }
 
-std::string listed(const std::set<std::uint32_t>& priorities) {
-    if (priorities.empty()) return "no priority";
-    std::string text = priorities.size() == 1 ? "priority " : "priorities ";
-    std::size_t left = priorities.size();
-    for (const std::uint32_t one : priorities) text += fmt::format("{}{}", one, --left > 1 ? ", " : left == 1 ? " and " : "");
-    return text;
+// As facts have them.
+std::vector<std::string> listed(const std::set<std::uint32_t>& priorities) {
+    std::vector<std::string> texts;
+    for (const std::uint32_t one : priorities) texts.push_back(std::to_string(one));
+    return texts;
 }
 std::set<std::uint32_t> of_bits(std::uint32_t bits) {
     std::set<std::uint32_t> out;
@@ -54,22 +61,19 @@ std::set<std::uint32_t> of_bits(std::uint32_t bits) {
 }
 
 // `classes`: of priorities; `tables`: where percents and, in IEEE, algorithms stand behind each other.
-std::array<std::string, 8> shared_out(const Octets& tlv, std::size_t classes, bool older) {
+std::array<ShareOf, 8> shared_out(const Octets& tlv, std::size_t classes, bool older) {
     std::array<std::uint32_t, 8> of{};
     for (std::size_t i = 0; i < 8; ++i) of[i] = tlv[classes + i / 2] >> (i % 2 == 0 ? 4U : 0U) & 15U;
-    std::array<std::string, 8> words;
+    std::array<ShareOf, 8> shares;
     for (std::size_t i = 0; i < 8; ++i) {
         const std::uint32_t algorithm = older ? (of[i] == 15 ? 0U : 2U) : tlv[classes + 12 + of[i] % 8];
         std::set<std::uint32_t> with;
         for (std::uint32_t k = 0; k < 8; ++k)
             if (of[k] == of[i]) with.insert(k);
-        words[i] = algorithm == 0   ? "strict priority"
-                   : algorithm == 1 ? "a credit-based shaper"
-                   : algorithm != 2 ? "an algorithm of its vendor"
-                                    : fmt::format("{} % of the bandwidth{}", tlv[classes + 4 + of[i] % 8],
-                                                  with.size() == 1 ? "" : fmt::format(" for {} together", listed(with)));
+        if (algorithm == 2) shares[i] = {"", tlv[classes + 4 + of[i] % 8], std::move(with)};
+        else shares[i].selection = algorithm == 0 ? "strict priority" : algorithm == 1 ? "a credit-based shaper" : "an algorithm of its vendor";
     }
-    return words;
+    return shares;
 }
 
 void read_older(const Octets& tlv, Announced& out) {
@@ -158,13 +162,13 @@ std::optional<LastWords> last_of(const std::vector<Announced>& all, const std::s
     return last;
 }
 
-const std::string kEnd = "((?:[0-9a-f]{2}:){5}[0-9a-f]{2})(?: \\([^ ()]+\\))?";
-
 // What a finding of two ends rests on.
 struct Both {
-    LastWords a, b;  // as the sentence names them
+    LastWords a, b;  // the announcer, and its partner
 };
-std::optional<Both> both_of(Hearing& hearing, const std::string& a, const std::string& b) {
+std::optional<Both> both_of(Hearing& hearing) {
+    const std::string a = hearing.word("announcer").value_or(""), b = hearing.word("partner").value_or("");
+    hearing.equal_fact("interface", 0);
     const auto all = all_of(hearing.recording());
     std::set<std::string> senders, stations;
     for (const Announced& one : all) senders.insert(one.sender), stations.insert(one.sender + one.station);
@@ -180,74 +184,74 @@ std::optional<Both> both_of(Hearing& hearing, const std::string& a, const std::s
     return Both{std::move(*first), std::move(*second)};
 }
 
-// "neither is willing", or who is and went on.
-void whether_it_lasts(Hearing& hearing, const Both& both, bool a_willing, bool b_willing) {
-    if (hearing.take("neither is willing to take the other's")) return hearing.expect(!a_willing && !b_willing, "one of them is willing");
-    const auto said = hearing.must_say(kEnd + " is willing to take the other's, but repeated its own " + kTimes + " within " + kQuantity);
-    if (!said) return;
-    const bool is_a = (*said)[1] == both.a.said.sender;
-    const LastWords &taker = is_a ? both.a : both.b, &other = is_a ? both.b : both.a;
-    hearing.expect(is_a ? a_willing : b_willing, "it is not willing");
-    hearing.expect(!a_willing || !b_willing || taker.said.sender > other.said.sender, "the other end would have to take");
-    hearing.expect(!taker.said.older, "CEE announces what is wished for");
+// How often the end announced the same again since the other one said something new.
+void repeated(Hearing& hearing, const LastWords& taker, const LastWords& other) {
     const auto after = std::ranges::count_if(taker.times, [&](std::int64_t time) { return time > other.since && time > taker.since; });
-    hearing.equal("repeated", count_of((*said)[2]).value_or(0), static_cast<std::uint64_t>(after));
-    hearing.equal("within", (*said)[3], static_cast<double>(taker.said.time - other.since));
+    hearing.equal_fact("repeated", static_cast<double>(after));
+    hearing.equal_fact("repeated_within_ns", static_cast<double>(taker.said.time - other.since));
     hearing.expect(after >= 2 && taker.said.time - other.since >= kTakes, "it had no time to take it");
 }
 
+// Neither is willing, or who is and went on.
+void whether_it_lasts(Hearing& hearing, const Both& both, bool a_willing, bool b_willing) {
+    const auto willing = hearing.word("willing_end");
+    if (!willing) return hearing.expect(!a_willing && !b_willing, "one of them is willing");
+    const bool is_a = *willing == both.a.said.sender;
+    const LastWords &taker = is_a ? both.a : both.b, &other = is_a ? both.b : both.a;
+    hearing.expect(is_a || *willing == both.b.said.sender, "who is willing is no end of the link");
+    hearing.expect(is_a ? a_willing : b_willing, "it is not willing");
+    hearing.expect(!a_willing || !b_willing || taker.said.sender > other.said.sender, "the other end would have to take");
+    hearing.expect(!taker.said.older, "CEE announces what is wished for");
+    repeated(hearing, taker, other);
+}
+
 void lossless(Hearing& hearing) {
-    const auto said = hearing.must_say("^" + kEnd + " announces PFC for ((?:no )?priorit[a-z0-9, ]+?), and its link partner " + kEnd +
-                                       " for ((?:no )?priorit[a-z0-9, ]+?), on interface 0");
-    if (!said) return;
-    const auto both = both_of(hearing, (*said)[1], (*said)[3]);
+    const auto both = both_of(hearing);
     if (!both) return;
     const LastWords &a = both->a, &b = both->b;
     if (!a.said.lossless || !b.said.lossless) return hearing.object("one of them says nothing of PFC");
-    hearing.expect((*said)[2] == listed(of_bits(*a.said.lossless)), "the first announces other priorities");
-    hearing.expect((*said)[4] == listed(of_bits(*b.said.lossless)), "the second announces other priorities");
+    hearing.expect(hearing.list("announcer_priorities") == listed(of_bits(*a.said.lossless)), "the first announces other priorities");
+    hearing.expect(hearing.list("partner_priorities") == listed(of_bits(*b.said.lossless)), "the second announces other priorities");
     hearing.expect(*a.said.lossless != *b.said.lossless, "they announce the same");
     whether_it_lasts(hearing, *both, a.said.lossless_willing, b.said.lossless_willing);
 }
 
+// Of the end whose facts begin so.
+void equal_share(Hearing& hearing, const std::string& end, const ShareOf& shown) {
+    hearing.expect(hearing.word(end + "_selection").value_or("") == shown.selection, "the " + end + " selects by " + shown.selection);
+    if (!shown.selection.empty()) return;
+    hearing.equal_fact(end + "_percent", shown.percent);
+    const auto with = hearing.list(end + "_class");
+    hearing.expect(with == (shown.with.size() == 1 ? std::vector<std::string>{} : listed(shown.with)), "the " + end + " has another class");
+}
+
 void shares(Hearing& hearing) {
-    const std::string share = "((?:\\d+ %|a |an |strict )[^;]*?)";
-    const auto said = hearing.must_say("^For priority (\\d) " + kEnd + " (announces|recommends) " + share + ", and its link partner " + kEnd + " announces " +
-                                       share + ", on interface 0; (\\d) priorit(?:y|ies) differs?");
-    if (!said) return;
-    const auto both = both_of(hearing, (*said)[2], (*said)[5]);
+    const auto both = both_of(hearing);
     if (!both) return;
-    const bool advised = (*said)[3] == "recommends";
+    const bool advised = hearing.flag("recommended");
     const auto& theirs = advised ? both->a.said.recommended : both->a.said.shares;
     const auto& own = both->b.said.shares;
     if (!theirs || !own) return hearing.object("one of them says nothing of ETS");
-    const std::size_t priority = std::stoul((*said)[1]);
+    const auto priority = static_cast<std::size_t>(hearing.number("priority").value_or(8));
     if (priority > 7) return hearing.object("there is no such priority");
-    hearing.expect((*theirs)[priority] == (*said)[4], "the first says: " + (*theirs)[priority]);
-    hearing.expect((*own)[priority] == (*said)[6], "the second says: " + (*own)[priority]);
+    equal_share(hearing, "announcer", (*theirs)[priority]);
+    equal_share(hearing, "partner", (*own)[priority]);
+    hearing.expect((*theirs)[priority] != (*own)[priority], "they share this one out alike");
     std::uint64_t differ = 0;
     for (std::size_t i = 0; i < 8; ++i) differ += (*theirs)[i] != (*own)[i] ? 1U : 0U;
-    hearing.equal("priorities that differ", std::stoul((*said)[7]), differ);
+    hearing.equal_fact("differing_priorities", static_cast<double>(differ));
     whether_it_lasts(hearing, *both, !advised && both->a.said.shares_willing, both->b.said.shares_willing);
 }
 
 void applications(Hearing& hearing) {
-    const auto said = hearing.must_say("^" + kEnd + " announces (priorit[a-z0-9, ]+?) for RoCEv2 \\(UDP port 4791\\), and its link partner " + kEnd +
-                                       " (priorit[a-z0-9, ]+?), on interface 0");
-    if (!said) return;
-    const auto both = both_of(hearing, (*said)[1], (*said)[3]);
+    const auto both = both_of(hearing);
     if (!both) return;
-    hearing.expect((*said)[2] == listed(both->a.said.roce), "the first announces other priorities");
-    hearing.expect((*said)[4] == listed(both->b.said.roce), "the second announces other priorities");
+    hearing.expect(hearing.list("announcer_priorities") == listed(both->a.said.roce), "the first announces other priorities");
+    hearing.expect(hearing.list("partner_priorities") == listed(both->b.said.roce), "the second announces other priorities");
     for (const std::uint32_t one : both->a.said.roce) hearing.expect(!both->b.said.roce.contains(one), "they have one in common");
-    if (hearing.take("neither is willing to take the other's"))
+    if (!hearing.number("repeated"))
         return hearing.expect(both->a.said.older && !both->a.said.applications_willing && !both->b.said.applications_willing, "they may be willing");
-    const auto lasts = hearing.must_say("the latter repeated it " + kTimes + " within " + kQuantity);
-    if (!lasts) return;
-    const auto after = std::ranges::count_if(both->b.times, [&](std::int64_t time) { return time > both->a.since && time > both->b.since; });
-    hearing.equal("repeated", count_of((*lasts)[1]).value_or(0), static_cast<std::uint64_t>(after));
-    hearing.equal("within", (*lasts)[2], static_cast<double>(both->b.said.time - both->a.since));
-    hearing.expect(after >= 2 && both->b.said.time - both->a.since >= kTakes, "it had no time to take it");
+    repeated(hearing, both->b, both->a);
 }
 
 // The priorities that a packet may have by an announcement; none where nobody can tell.
@@ -270,7 +274,6 @@ struct SaidOutside {
     std::string end, to;
     std::uint32_t priority = 0, dscp = 0;
     bool tagged = false, still = false;
-    std::string packets, others, last;
 };
 void compare_outside(Hearing& hearing, const SaidOutside& claim) {
     const auto all = all_of(hearing.recording());
@@ -279,7 +282,8 @@ void compare_outside(Hearing& hearing, const SaidOutside& claim) {
     hearing.expect(bridges.size() == 1 && stations.size() == 1, "not one bridge and one station");
     const auto last = last_of(all, claim.end);
     if (!last) return hearing.object("it announces nothing");
-    hearing.expect(claim.last.empty() || listed(of_bits(last->said.lossless.value_or(0))) == claim.last, "it announces other priorities");
+    const auto announced = hearing.list("announcer_priorities");
+    hearing.expect((announced.empty() && !claim.still) || listed(of_bits(last->said.lossless.value_or(0))) == announced, "it announces other priorities");
     std::uint64_t named = 0, others = 0;
     for (const Wire& wire : hearing.wires()) {
         std::optional<Announced> now;
@@ -296,43 +300,27 @@ void compare_outside(Hearing& hearing, const SaidOutside& claim) {
             wire.dscp() == claim.dscp && wire.priority.has_value() == claim.tagged && (claim.tagged ? *wire.priority : by_map) == claim.priority;
         (this_one ? named : others) += 1;
     }
-    hearing.equal("packets", count_of(claim.packets).value_or(0), named);
-    hearing.equal("packets of others", count_of(claim.others).value_or(0), others);
+    hearing.equal_fact("outside_packets", static_cast<double>(named));
+    hearing.equal("packets of others", static_cast<std::uint64_t>(hearing.number("other_outside").value_or(0)), others);
 }
-
-std::uint32_t small_number(const std::string& digits) { return static_cast<std::uint32_t>(std::stoul(digits)); }
 
 // Packets of which the end announced that no priority that they may have is lossless: now, or when they passed.
 void outside(Hearing& hearing) {
-    const std::string mac = "((?:[0-9a-f]{2}:){5}[0-9a-f]{2})";
-    if (const auto said = hearing.take("^" + kNumber + " RoCE packets? to " + mac + " on interface 0 (?:was|were) of priority (\\d) \\(by (?:PCP, with DSCP (\\d+)|"
-                                       "DSCP (\\d+), as mapped then)\\)(?:, and " + kNumber + " of others)?, for which " + kEnd + " announced no PFC then"
-                                       "(?:; its last announcement has PFC for ((?:no )?priorit[a-z0-9, ]+?))?\\.$")) {
-        const bool tagged = !(*said)[4].empty();
-        return compare_outside(hearing, {.end = (*said)[7], .to = (*said)[2], .priority = small_number((*said)[3]), .dscp = small_number((*said)[tagged ? 4 : 5]),
-                                         .tagged = tagged, .still = false, .packets = (*said)[1], .others = (*said)[6], .last = (*said)[8]});
-    }
-    const auto said = hearing.must_say("^" + kEnd + " announces PFC for (priorit[a-z0-9, ]+?) on interface 0, but " + kNumber +
-                                       " RoCE packets? to (it|(?:[0-9a-f]{2}:){5}[0-9a-f]{2}) there (?:is|are) of priority (\\d) \\(by (?:PCP, with DSCP (\\d+)|DSCP (\\d+), as it maps it)\\)");
-    if (!said) return;
-    const bool tagged = !(*said)[6].empty();
-    const auto others = hearing.take("and " + kNumber + " of others");
-    compare_outside(hearing, {.end = (*said)[1], .to = (*said)[4] == "it" ? (*said)[1] : (*said)[4], .priority = small_number((*said)[5]),
-                              .dscp = small_number((*said)[tagged ? 6 : 7]), .tagged = tagged, .still = true, .packets = (*said)[3],
-                              .others = others ? (*others)[1] : "", .last = (*said)[2]});
+    const std::string end = hearing.word("announcer").value_or("");
+    const auto number = [&](const std::string& name) { return static_cast<std::uint32_t>(hearing.number(name).value_or(99)); };
+    hearing.equal_fact("interface", 0);
+    compare_outside(hearing, {.end = end, .to = hearing.word("station").value_or(end), .priority = number("priority"), .dscp = number("dscp"),
+                              .tagged = hearing.flag("tagged"), .still = !hearing.flag("no_longer")});
 }
 
 void stopped(Hearing& hearing) {
-    const auto said = hearing.must_say("^" + kEnd + " announced on interface 0 (?:that it stops \\(time to live (0)\\)|its configuration for " + kQuantity +
-                                       " at a time), and nothing more in the " + kQuantity + " that the capture goes on there");
-    if (!said) return;
-    const auto last = last_of(all_of(hearing.recording()), (*said)[1]);
+    const auto last = last_of(all_of(hearing.recording()), hearing.word("announcer").value_or(""));
     if (!last) return hearing.object("it announces nothing");
+    hearing.equal_fact("interface", 0);
     const auto& records = hearing.recording().records;
     const std::int64_t silence = records.back().time - last->said.time;
-    hearing.equal("silence", (*said)[4], static_cast<double>(silence));
-    if (!(*said)[2].empty()) hearing.expect(last->said.lifetime == 0, "it does not say so");
-    else hearing.equal("time to live", (*said)[3], static_cast<double>(last->said.lifetime));
+    hearing.equal_fact("lldp_silence_ns", static_cast<double>(silence));
+    hearing.equal("time to live", static_cast<std::uint64_t>(hearing.number("lifetime_ns").value_or(0)), static_cast<std::uint64_t>(last->said.lifetime));
     std::int64_t heard = silence;
     for (std::size_t i = last->said.frame; i < records.size(); ++i)
         if (const std::int64_t still = records[i].time - records[i - 1].time; still > 30 * kASecondLong) heard -= still;

@@ -49,21 +49,18 @@ void one_way_capture(Hearing& hearing) {
 }
 
 void link_local_gid(Hearing& hearing) {
-    const auto said =
-        hearing.must_say("^" + kNumber + " connections? used link-local GIDs \\(fe80::\\), such as between " + kHost + " and " + kHost);
-    if (!said) return;
-    hearing.expect((*said)[2].starts_with("fe80:") || (*said)[3].starts_with("fe80:"), "its example is not link-local");
+    const auto example = hearing.list("example_hosts");
+    hearing.expect(example.size() == 2 && (example[0].starts_with("fe80:") || example[1].starts_with("fe80:")), "its example is not link-local");
     std::set<std::pair<std::string, std::uint32_t>> pairs;
     for (const Wire& wire : hearing.wires())
         if (wire.from.starts_with("fe80:") && !wire.management()) pairs.insert({wire.to, wire.to_qp});
-    hearing.at_most("connections", count_of((*said)[1]).value_or(0), pairs.size());
+    hearing.at_most_fact("connections", static_cast<double>(pairs.size()));
     for (const std::size_t frame : hearing.claim().frames) {
         const Wire* wire = hearing.wire(frame);
         hearing.expect(wire != nullptr && (wire->from.starts_with("fe80:") || wire->to.starts_with("fe80:")),
                        fmt::format("frame {} is not link-local", frame));
     }
-    if (const auto silent = hearing.take(kNumber + " of them got no answer"))
-        hearing.at_most("without answer", count_of((*silent)[1]).value_or(0), pairs.size());
+    if (hearing.number("unanswered_connections")) hearing.at_most_fact("unanswered_connections", static_cast<double>(pairs.size()));
 }
 
 // Packets of which an equal one was recorded before, links, hops and checksums aside; and how long before, in ns.

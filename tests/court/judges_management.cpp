@@ -225,44 +225,39 @@ void pkey_mismatch(Hearing& hearing) {
             if (wire->from == from) ++keys[wire->partition_key];
         return keys.empty() ? 0 : std::ranges::max_element(keys, {}, [](const auto& one) { return one.second; })->first;
     };
-    const auto key = [](const std::string& words) { return std::stoul(words, nullptr, 16); };
-    const std::string kKey = "0x([0-9a-f]{4})";
-    const auto is_way = [&](const std::string& from) {
-        way = way_of(hearing, from);
-        hearing.expect(way.has_value(), "names no connection of its own");
-        return way.has_value();
+    const auto end = hearing.end("first_end"), other = hearing.end("second_end");
+    if (!end && !other) return hearing.object("does not say whose P_Key it is");
+    way = way_of(hearing, (end ? end : other)->address);
+    if (!way) return hearing.object("names no connection of its own");
+    const auto key = [&](const std::string& name) -> std::optional<std::uint32_t> {
+        const auto said = hearing.number(name);
+        return said ? std::optional(static_cast<std::uint32_t>(*said)) : std::nullopt;
     };
-    if (const auto both = hearing.take("^" + kHost + " sends with P_Key " + kKey + " and " + kHost + kQp + " with " + kKey)) {
-        if (!is_way((*both)[1])) return;
-        hearing.expect(most(way->from) == key((*both)[2]) && most(way->to) == key((*both)[5]), "most packets have other P_Keys");
-        hearing.expect(((key((*both)[2]) ^ key((*both)[5])) & 0x7fffU) != 0, "the P_Keys are of one partition");
-    } else if (const auto limited = hearing.take("^" + kHost + " and " + kHost + kQp + " both send as limited members of P_Key " + kKey)) {
-        if (!is_way((*limited)[1])) return;
-        hearing.expect(most(way->from) == key((*limited)[4]), "most packets have another P_Key");
-        hearing.expect(((most(way->from) | most(way->to)) & 0x8000U) == 0, "one of them is a full member");
-    } else if (const auto departs = hearing.must_say("^" + kHost + "(?: and " + kHost + kQp + ")? sends? with P_Key " + kKey +
-                                                     " although CM negotiated " + kKey)) {
-        if (!is_way((*departs)[1])) return;
-        hearing.expect(most(way->from) == key((*departs)[4]) || most(way->to) == key((*departs)[4]), "most packets have another P_Key");
+    const auto first = key("first_pkey"), second = key("second_pkey"), sent = key("sent_pkey"), negotiated = key("negotiated_pkey");
+    if (end && first) hearing.expect(most(end->address) == *first, "most packets of the first end have another P_Key");
+    if (other && second) hearing.expect(most(other->address) == *second, "most packets of the second end have another P_Key");
+    const bool differ = first && second && ((*first ^ *second) & 0x7fffU) != 0, limited = first && second && ((*first | *second) & 0x8000U) == 0;
+    hearing.expect(sent.has_value() != (differ || limited), "the P_Keys differ, or the members are limited, and it says something else");
+    if (sent) hearing.expect((sent == first || sent == second) && negotiated && ((*sent ^ *negotiated) & 0x7fffU) != 0, "it was sent by neither, or negotiated");
+    if (negotiated) {
         const auto all = messages(hearing);
-        hearing.expect(std::ranges::any_of(
-                           all, [&](const Message& one) { return one.is() == Message::req && one.number(48, 2) == key((*departs)[5]); }),
+        hearing.expect(std::ranges::any_of(all, [&](const Message& one) { return one.is() == Message::req && one.number(48, 2) == *negotiated; }),
                        "no REQ has that P_Key");
     }
-    if (!way) return;
     std::uint64_t answers = 0;
     for (const Wire* wire : way->all) answers += wire->answer() ? 1U : 0U;
-    hearing.expect((hearing.claim().sentence.find("nothing is answered") != std::string::npos) == (answers == 0),
-                   answers == 0 ? "nothing is answered" : "packets are answered");
+    hearing.expect(hearing.flag("answered") == (answers != 0), answers == 0 ? "nothing is answered" : "packets are answered");
 }
 
 void read_depth_exceeded(Hearing& hearing) {
-    const auto said = hearing.must_say("^" + kHost + " had (\\d+) READs and ATOMICs outstanding although (\\d+) were negotiated; " + kHost +
-                                       kQp + " refused one of them at PSN (\\d+)");
-    if (!said) return;
-    const auto way = way_of(hearing, (*said)[1]);
-    if (!way) return hearing.object("names no connection of its own");
-    const auto psn = static_cast<std::uint32_t>(counted((*said)[6]));
+    const auto way = way_between(hearing, "requester", "responder");
+    if (!way) return;
+    const auto psn = static_cast<std::uint32_t>(hearing.number("psn").value_or(0));
+    const auto length = hearing.number("length"), address = hearing.number("address"), key = hearing.number("r_key");
+    const bool asked = std::ranges::any_of(way->requests, [&](const Wire* wire) {
+        return wire->reth && length == wire->reth->length && address == static_cast<double>(wire->reth->address) && key == wire->reth->key;
+    });
+    hearing.expect(asked, "no request is like the one that was refused");
     std::set<std::uint32_t> open;
     bool refused = false;
     for (const Wire* wire : way->all) {
@@ -270,7 +265,7 @@ void read_depth_exceeded(Hearing& hearing) {
         if (wire->from == way->to && (wire->read_response() || wire->atomic_response())) open.erase(wire->psn);
         if (wire->from != way->to || !wire->any_nak() || wire->psn != psn) continue;
         refused = true;
-        hearing.equal("outstanding", counted((*said)[2]), open.size());
+        hearing.equal_fact("reads_outstanding", static_cast<double>(open.size()));
         hearing.expect(std::ranges::count(hearing.claim().frames, wire->frame) != 0, "the NAK is not in its evidence");
         break;
     }
@@ -281,7 +276,7 @@ void read_depth_exceeded(Hearing& hearing) {
         if (one.is() == Message::req) depth = std::min(depth, one.number(one.from() == way->from ? 39 : 35, 1));
         if (one.is() == Message::rep) depth = std::min(depth, one.number(one.from() == way->from ? 25 : 24, 1));
     }
-    hearing.equal("negotiated", counted((*said)[3]), depth);
+    hearing.equal_fact("negotiated_depth", depth);
 }
 
 // A REP has the Starting PSN in its bytes 20 to 22, a REQ in 44 to 46 (12.6.5, 12.6.8).

@@ -16,7 +16,7 @@ namespace {
 // ICRC
 
 // Wrong ICRCs that say nothing of the network.
-void icrc_not_judged(Hearing& hearing, const Groups& said) {
+void icrc_not_judged(Hearing& hearing, const std::string& why) {
     std::map<std::string, std::uint64_t> right;  // by sender
     std::uint64_t wrong = 0, all = 0, zero = 0;
     for (const Wire& wire : hearing.wires()) {
@@ -25,11 +25,11 @@ void icrc_not_judged(Hearing& hearing, const Groups& said) {
         wrong += wire.icrc_right ? 0U : 1U;
         zero += !wire.icrc_right && number_at(hearing.recording().records[wire.frame - 1].bytes, *wire.icrc, 4) == 0 ? 1U : 0U;
     }
-    hearing.equal("wrong ICRCs", count_of(said[1]).value_or(0), wrong);
-    hearing.at_most("packets", count_of(said[2]).value_or(0), hearing.wires().size());
-    if (hearing.take("and right in none")) hearing.equal("wrong ICRCs of all", wrong, all);
-    if (hearing.take("which have (0) there")) hearing.equal("ICRCs of 0", zero, wrong);
-    if (hearing.take("in none of a sender's packets right"))
+    hearing.equal_fact("packets", static_cast<double>(wrong));
+    hearing.at_most_fact("all_packets", static_cast<double>(hearing.wires().size()));
+    if (why == "none_right") hearing.equal("wrong ICRCs of all", wrong, all);
+    if (why == "cleared") hearing.equal("ICRCs of 0", zero, wrong);
+    if (why == "by_sender")
         hearing.expect(std::ranges::any_of(right, [](const auto& sender) { return sender.second == 0; }), "every sender has right ones");
 }
 
@@ -41,20 +41,13 @@ Octets lasting(const Record& record, const Wire& wire) {
     return bytes;
 }
 
-void icrc_wrong(Hearing& hearing) {
-    if (const auto said = hearing.take("^The ICRC is not judged: it is wrong in " + kNumber + " of " + kNumber + " RDMA packets?"))
-        return icrc_not_judged(hearing, *said);
-    if (const auto said = hearing.take("^" + kNumber + " packets? outside of any connection(?:, or recorded by a tap that is not followed,)? (?:has|have) a wrong ICRC")) {
-        const auto wrong = std::ranges::count(hearing.wires(), false, &Wire::icrc_right);
-        return hearing.at_most("wrong ICRCs", count_of((*said)[1]).value_or(0), static_cast<std::uint64_t>(wrong));
-    }
-    const auto said = hearing.must_say("^" + kNumber + " of " + kNumber + " packets? from " + kHost + " \\(([\\d.]+) %\\)");
-    if (!said) return;
+// Packets of a host with a wrong ICRC, each once, and all of them.
+std::pair<std::uint64_t, std::uint64_t> wrong_icrcs(const Hearing& hearing, const std::string& host) {
     constexpr std::int64_t kSoonest = 100'000;  // ns: no requester sends the same again so soon
     std::uint64_t wrong = 0, all = 0;
     std::map<Octets, std::int64_t> before;
     for (const Wire& wire : hearing.wires()) {
-        if (wire.from != (*said)[3] || wire.cnp()) continue;
+        if (wire.from != host || wire.cnp()) continue;
         ++all;
         if (wire.icrc_right) continue;
         const auto [place, fresh] = before.try_emplace(lasting(hearing.recording().records[wire.frame - 1], wire), wire.time);
@@ -63,18 +56,33 @@ void icrc_wrong(Hearing& hearing) {
         place->second = wire.time;
         wrong += copy ? 0U : 1U;
     }
-    const std::uint64_t part = count_of((*said)[1]).value_or(0), whole = count_of((*said)[2]).value_or(0);
-    hearing.equal("wrong ICRCs", part, wrong);
-    hearing.at_most("packets", whole, all);
-    hearing.share((*said)[4], part, whole);
-    (void)hearing.take("in " + kNumber + " connections?");
-    if (const auto taken = hearing.take(kNumber + " of them (?:was|were) acknowledged without a NAK or a retransmission"))
-        hearing.at_most("acknowledged", count_of((*taken)[1]).value_or(0), wrong);
-    if (const auto again = hearing.take(kNumber + " of them (?:was|were) requested again by a NAK"))
-        hearing.at_most("requested again", count_of((*again)[1]).value_or(0), wrong);
-    const std::string& sentence = hearing.claim().sentence;
-    const bool on_the_way = sentence.find("corrupted on the way") != std::string::npos && sentence.find("whether") == std::string::npos;
-    hearing.expect(on_the_way == (hearing.claim().party == "fabric"), "blames the network, and does not say why");
+    return {wrong, all};
+}
+
+void icrc_wrong(Hearing& hearing) {
+    if (const auto why = hearing.word("not_judged")) return icrc_not_judged(hearing, *why);
+    const auto host = hearing.word("host");
+    if (!host)
+        return hearing.at_most_fact("packets", static_cast<double>(std::ranges::count(hearing.wires(), false, &Wire::icrc_right)));
+    const auto [wrong, all] = wrong_icrcs(hearing, *host);
+    const double part = hearing.number("packets").value_or(0), whole = hearing.number("all_packets").value_or(0);
+    hearing.equal_fact("packets", static_cast<double>(wrong));
+    hearing.at_most_fact("all_packets", static_cast<double>(all));
+    hearing.near_fact("share", whole == 0 ? 0 : part / whole);
+    std::set<std::pair<std::string, std::uint32_t>> queue_pairs;
+    std::uint64_t to_it = 0;
+    for (const Wire& wire : hearing.wires()) {
+        if (wire.from == *host && !wire.icrc_right) queue_pairs.emplace(wire.to, wire.to_qp);
+        to_it += wire.to == *host && !wire.icrc_right ? 1U : 0U;
+    }
+    if (hearing.number("connections")) hearing.at_most_fact("connections", static_cast<double>(queue_pairs.size()));
+    if (hearing.number("wrong_of_peer")) hearing.at_most_fact("wrong_of_peer", static_cast<double>(to_it));
+    const double taken = hearing.number("acknowledged").value_or(0), again = hearing.number("requested_again").value_or(0);
+    hearing.expect(taken + again <= part, "knows of more than all what became of them");
+    hearing.expect(hearing.flag("all_acknowledged") == (taken != 0 && taken == part), "all were acknowledged, or not all");
+    const std::string verdict = hearing.word("icrc_verdict").value_or("");
+    hearing.expect((verdict == "corrupted" || verdict == "corrupted_or_damaged") == (hearing.claim().party == "fabric"),
+                   "blames the network, and does not say why");
     for (const std::size_t frame : hearing.claim().frames)
         hearing.expect(hearing.wire(frame) != nullptr && !hearing.wire(frame)->icrc_right,
                        fmt::format("the ICRC of frame {} is right", frame));
@@ -83,28 +91,22 @@ void icrc_wrong(Hearing& hearing) {
 // Copies
 
 void duplicated(Hearing& hearing) {
-    const auto said =
-        hearing.must_say("^" + kNumber + " of " + kNumber + " request packets? from " + kHost + " to " + kHost + kQp + " \\(([\\d.]+) %\\)");
-    if (!said) return;
-    const auto way = way_of(hearing, (*said)[3]);
-    if (!way) return hearing.object("names no connection of its own");
+    const auto way = way_between(hearing, "sender", "receiver");
+    if (!way) return;
     std::map<Octets, std::uint64_t> seen;
     std::uint64_t twice = 0;
     for (const Wire* wire : way->requests) twice += seen[lasting(hearing.recording().records[wire->frame - 1], *wire)]++ != 0 ? 1U : 0U;
-    const std::uint64_t part = count_of((*said)[1]).value_or(0), whole = count_of((*said)[2]).value_or(0);
-    hearing.at_most("duplicates", part, twice);
-    hearing.equal("request packets", whole, way->requests.size());
-    hearing.share((*said)[6], part, whole);
+    const double part = hearing.number("packets").value_or(0), whole = hearing.number("all_packets").value_or(0);
+    hearing.at_most_fact("packets", static_cast<double>(twice));
+    hearing.equal_fact("all_packets", static_cast<double>(way->requests.size()));
+    hearing.near_fact("share", whole == 0 ? 0 : part / whole);
 }
 
 // Order
 
 void out_of_order(Hearing& hearing) {
-    const auto said = hearing.must_say("^" + kNumber + " of " + kNumber + " packets? from " + kHost + " to " + kHost + kQp +
-                                       " arrived after packets sent later \\(([\\d.]+) %\\)");
-    if (!said) return;
-    const auto way = way_of(hearing, (*said)[3]);
-    if (!way) return hearing.object("names no connection of its own");
+    const auto way = way_between(hearing, "sender", "receiver");
+    if (!way) return;
     std::uint64_t late = 0, all = 0, naks = 0, repeated_reads = 0;
     // Requests of one end and responses to the other have PSNs of their own.
     std::array<std::optional<std::uint32_t>, 2> highest;
@@ -122,57 +124,95 @@ void out_of_order(Hearing& hearing) {
         seen[kind].insert(wire->psn);
         if (!highest[kind] || psn_distance(*highest[kind], wire->psn) > 0) highest[kind] = wire->psn;
     }
-    const std::uint64_t part = count_of((*said)[1]).value_or(0), whole = count_of((*said)[2]).value_or(0);
-    hearing.at_most("late packets", part, late);
-    hearing.equal("packets", whole, all);
-    hearing.share((*said)[6], part, whole);
-    if (const auto asked = hearing.take(kHost + " requested retransmission (?:never|(once|twice|\\d+ times|0 times))"))
-        hearing.at_most("requests of retransmission", count_of((*asked)[2]).value_or(0), naks + repeated_reads);
+    const double part = hearing.number("packets").value_or(0);
+    hearing.at_most_fact("packets", static_cast<double>(late));
+    hearing.equal_fact("all_packets", static_cast<double>(all));
+    hearing.near_fact("share", all == 0 ? 0 : part / static_cast<double>(all));
+    hearing.at_most_fact("requested_retransmissions", static_cast<double>(naks + repeated_reads));
 }
 
 // Refusals
 
+// An access of these facts, of a request of any packet that is asked about.
+bool is_access(Hearing& hearing, const Reth& reth, const std::string& prefix) {
+    return hearing.number(prefix + "length") == reth.length && hearing.number(prefix + "address") == static_cast<double>(reth.address) &&
+           hearing.number(prefix + "r_key") == reth.key;
+}
+bool names_access(Hearing& hearing, const std::string& prefix) {
+    const bool length = hearing.number(prefix + "length").has_value(), address = hearing.number(prefix + "address").has_value();
+    return hearing.number(prefix + "r_key").has_value() && length && address;
+}
+
+// What was refused: the last request with an address that is not beyond the PSN of the NAK, or the message around it.
+void refused_request(Hearing& hearing, const Way& way, const Wire& nak) {
+    const bool by_address = names_access(hearing, "");
+    const Wire* request = nullptr;
+    for (const Wire* wire : way.requests)
+        if (wire->frame < nak.frame && psn_distance(wire->psn, nak.psn) >= 0 && (by_address ? wire->reth.has_value() : wire->begins())) request = wire;
+    if (by_address) {
+        if (request == nullptr) return hearing.object("no request with an address precedes the NAK");
+        hearing.expect(is_access(hearing, *request->reth, ""),
+                       fmt::format("the request is one of {} bytes at 0x{:x} with R_Key 0x{:08x}", request->reth->length, request->reth->address, request->reth->key));
+    }
+    std::map<std::uint32_t, std::uint64_t> bytes;  // by PSN: each is of the message once
+    bool over = false;
+    for (const Wire* wire : way.requests) {
+        if (request == nullptr || over || wire->frame < request->frame || psn_distance(request->psn, wire->psn) < 0) continue;
+        bytes.try_emplace(wire->psn, wire->payload);
+        over = wire->ends();
+    }
+    std::uint64_t payload = 0;
+    for (const auto& [psn, size] : bytes) payload += size;
+    if (!by_address && hearing.number("length")) hearing.equal_fact("length", static_cast<double>(payload));
+    if (hearing.number("payload")) hearing.equal_fact("payload", static_cast<double>(payload));
+    if (hearing.number("first_psn")) hearing.equal_fact("first_psn", request == nullptr ? -1.0 : static_cast<double>(request->psn));
+}
+
+// READs and ATOMICs of the way that had no response when the NAK came; the refused one is among them.
+std::uint64_t outstanding(const Way& way, const Wire& nak) {
+    std::set<std::uint32_t> open;
+    for (const Wire* wire : way.all) {
+        if (wire->frame >= nak.frame) break;
+        if (wire->from == way.from && (wire->read_request() || wire->atomic_request())) open.insert(wire->psn);
+        if (wire->from == way.to && ((wire->read_response() && wire->ends()) || wire->atomic_response()))
+            std::erase_if(open, [&](std::uint32_t psn) { return psn_distance(psn, wire->psn) >= 0; });
+    }
+    return open.size();
+}
+
 void refused(Hearing& hearing, std::optional<std::uint32_t> code) {
-    const auto said = hearing.must_say("^" + kHost + kQp + " (?:refused|failed to execute) (an? .*?) from " + kHost + " at PSN (\\d+)");
-    if (!said) return;
-    const auto way = way_of(hearing, (*said)[4]);
-    if (!way) return hearing.object("names no connection of its own");
-    const auto psn = static_cast<std::uint32_t>(count_of((*said)[5]).value_or(0));
-    if (const auto undefined = hearing.take("with NAK code (\\d+)"))
-        code = static_cast<std::uint32_t>(count_of((*undefined)[1]).value_or(0));
+    const auto way = way_between(hearing, "requester", "responder");
+    if (!way) return;
+    const auto psn = static_cast<std::uint32_t>(hearing.number("psn").value_or(0));
+    if (const auto undefined = hearing.number("nak_code")) code = static_cast<std::uint32_t>(*undefined);
     const auto nak =
         std::ranges::find_if(way->answers, [&](const Wire* answer) { return code && answer->nak(*code) && answer->psn == psn; });
     if (nak == way->answers.end()) return hearing.object(fmt::format("no NAK of this code has PSN {}", psn));
     hearing.expect(std::ranges::count(hearing.claim().frames, (*nak)->frame) != 0,
                    fmt::format("frame {}, the NAK, is not in its evidence", (*nak)->frame));
-    const std::string what = (*said)[3];
-    const auto with_address = what.find(" at 0x");
-    if (with_address == std::string::npos) return;
-    // The last RETH that is not beyond the PSN of the NAK.
-    const Wire* request = nullptr;
-    for (const Wire* wire : way->requests)
-        if (wire->reth && wire->frame < (*nak)->frame && psn_distance(wire->psn, psn) >= 0) request = wire;
-    if (request == nullptr) return hearing.object("no request with an address precedes the NAK");
-    const std::string shown =
-        fmt::format("of {} bytes at 0x{:x} with R_Key 0x{:08x}", request->reth->length, request->reth->address, request->reth->key);
-    hearing.expect(what.ends_with(shown), fmt::format("the request is one {}", shown));
+    refused_request(hearing, *way, **nak);
+    if (hearing.number("reads_outstanding")) hearing.equal_fact("reads_outstanding", static_cast<double>(outstanding(*way, **nak)));
+    if (const auto again = hearing.number("repeated_read")) {
+        const Wire* const read = hearing.wire(static_cast<std::size_t>(*again));
+        hearing.expect(read != nullptr && read->read_request() && read->from == way->from && read->frame < (*nak)->frame, "no READ was asked for again there");
+    }
 }
-// "64 bytes at 0x1000 with R_Key 0x00000055": of a request of either host.
+// The last valid access is of a request of either host.
 void last_valid(Hearing& hearing) {
-    const auto said = hearing.take("the last valid access was (\\d+) bytes at 0x([0-9a-f]+) with R_Key 0x([0-9a-f]+)");
-    if (!said) return;
-    const auto is_it = [&](const Wire& wire) {
-        return wire.reth && wire.reth->length == count_of((*said)[1]) && wire.reth->address == std::stoull((*said)[2], nullptr, 16) &&
-               wire.reth->key == std::stoul((*said)[3], nullptr, 16);
-    };
+    if (!names_access(hearing, "last_valid_")) return;
+    const auto is_it = [&](const Wire& wire) { return wire.reth && is_access(hearing, *wire.reth, "last_valid_"); };
     hearing.expect(std::ranges::any_of(hearing.wires(), is_it), "no request has the last valid access");
 }
 void remote_access(Hearing& hearing) {
     refused(hearing, 2);
-    (void)hearing.take("offered for an open operation \\(\\d+ bytes at 0x[0-9a-f]+ with R_Key 0x[0-9a-f]+\\)");
-    (void)hearing.take("with this R_Key \\(\\d+ bytes at 0x[0-9a-f]+ with R_Key 0x[0-9a-f]+\\)");
-    (void)hearing.take("None of " + kNumber + " memory ranges?");
     last_valid(hearing);
+    // What upper protocols offered the court does not read: only how the access lies to it.
+    const std::string offer = hearing.word("offer").value_or("");
+    if (!names_access(hearing, "offered_")) return hearing.expect(offer.empty() || hearing.number("offers").value_or(0) > 0, "names no offer");
+    const double begin = *hearing.number("offered_address"), end = begin + *hearing.number("offered_length");
+    const double from = hearing.number("address").value_or(0), to = from + hearing.number("length").value_or(0);
+    hearing.expect(*hearing.number("offered_r_key") == hearing.number("r_key"), "the offer has another R_Key");
+    hearing.expect((offer == "inside") == (begin <= from && to <= end), "the access lies otherwise to the offer");
 }
 void remote_invalid(Hearing& hearing) {
     refused(hearing, 1);
@@ -202,42 +242,36 @@ void pace(Hearing& hearing, const std::string& from, const std::string& to) {
         before[wire.to_qp] = wire.time;
         if (mark && wire.time - *mark <= kDeadline) delays[wire.to_qp].push_back(wire.time - *mark);
     }
-    if (const auto said = hearing.take(kQuantity + " after the mark \\(median\\)")) {
+    if (hearing.number("cnp_delay_ns")) {
         if (delays.empty()) return hearing.object("no CNP follows a mark");
         std::vector<std::int64_t>& all = delays.begin()->second;
         std::ranges::sort(all);
-        hearing.equal("after the mark", (*said)[1], static_cast<double>(all[all.size() / 2]));
+        hearing.equal_fact("cnp_delay_ns", static_cast<double>(all[all.size() / 2]));
     }
-    if (const auto said = hearing.take("at least " + kQuantity + " apart")) {
+    if (hearing.number("cnp_gap_ns")) {
         std::int64_t least = INT64_MAX;
         for (const auto& [qp, all] : gaps) least = std::min(least, *std::ranges::min_element(all));
-        hearing.equal("apart", (*said)[1], static_cast<double>(least));
+        hearing.equal_fact("cnp_gap_ns", static_cast<double>(least));
     }
 }
 
 void ecn_congestion(Hearing& hearing) {
-    const auto said = hearing.must_say("^" + kNumber + " of " + kNumber + " packets? from " + kHost + " to " + kHost +
-                                       " (?:were|was) CE-marked \\(([\\d.]+) %\\)");
-    if (!said) return;
+    const std::string from = hearing.word("from_host").value_or(""), to = hearing.word("to_host").value_or("");
     std::uint64_t all = 0, ce = 0, notified = 0, cnps = 0;
     for (const Wire& wire : hearing.wires()) {
-        if (wire.from == (*said)[3] && wire.to == (*said)[4] && !wire.cnp()) ++all, ce += marked(wire) ? 1U : 0U;
-        if (wire.from == (*said)[3] && wire.to == (*said)[4] && !wire.cnp() && marked(wire)) notified += triggers_cnp(wire) ? 1U : 0U;
-        if (wire.from == (*said)[4] && wire.to == (*said)[3]) cnps += wire.cnp() ? 1U : 0U;
+        if (wire.from == from && wire.to == to && !wire.cnp()) ++all, ce += marked(wire) ? 1U : 0U;
+        if (wire.from == from && wire.to == to && !wire.cnp() && marked(wire)) notified += triggers_cnp(wire) ? 1U : 0U;
+        if (wire.from == to && wire.to == from) cnps += wire.cnp() ? 1U : 0U;
     }
-    hearing.equal("marked packets", count_of((*said)[1]).value_or(0), ce);
-    hearing.equal("packets", count_of((*said)[2]).value_or(0), all);
-    hearing.share((*said)[5], ce, all);
-    const auto kind = hearing.take(kNumber + " of them of a kind that triggers CNPs");
-    hearing.equal("marked packets that trigger CNPs", kind ? count_of((*kind)[1]).value_or(0) : ce, notified);
-    if (const auto answered = hearing.take(kNumber + " CNPs? (?:returned|came back)"))
-        hearing.equal("CNPs", count_of((*answered)[1]).value_or(0), cnps);
-    pace(hearing, (*said)[3], (*said)[4]);
+    hearing.equal_fact("ce_marked", static_cast<double>(ce));
+    hearing.equal_fact("all_packets", static_cast<double>(all));
+    hearing.near_fact("ce_share", static_cast<double>(ce) / static_cast<double>(all));
+    hearing.equal("marked packets that trigger CNPs", static_cast<std::uint64_t>(hearing.number("cnp_triggers").value_or(static_cast<double>(ce))), notified);
+    hearing.equal_fact("returned_cnps", static_cast<double>(cnps));
+    pace(hearing, from, to);
 }
 
 void cnp_without_mark(Hearing& hearing) {
-    const auto said = hearing.must_say("^" + kNumber + " of " + kNumber + " CNPs? followed no CE mark");
-    if (!said) return;
     constexpr std::int64_t kDeadline = 1'000'000;  // ns
     std::uint64_t cnps = 0, without = 0;
     std::map<std::string, std::int64_t> marks;  // the last of two hosts
@@ -250,43 +284,43 @@ void cnp_without_mark(Hearing& hearing) {
         const auto mark = marks.find(wire.to + " " + wire.from);
         without += mark == marks.end() || wire.time - mark->second > kDeadline ? 1U : 0U;
     }
-    hearing.equal("CNPs", count_of((*said)[2]).value_or(0), cnps);
+    hearing.equal_fact("all_cnps", static_cast<double>(cnps));
     // Of more streams than are followed marks are not looked for, which analysis-bounded says.
     constexpr std::size_t kFollowed = 65536;
-    if (streams.size() > kFollowed) hearing.at_most("CNPs without a mark", count_of((*said)[1]).value_or(0), without);
-    else hearing.equal("CNPs without a mark", count_of((*said)[1]).value_or(0), without);
+    if (streams.size() > kFollowed) hearing.at_most_fact("cnps_without_mark", static_cast<double>(without));
+    else hearing.equal_fact("cnps_without_mark", static_cast<double>(without));
 }
 
 // A mark is answered by a CNP that the other host sends within a millisecond.
 void ecn_not_answered(Hearing& hearing) {
     constexpr std::int64_t kDeadline = 1'000'000;  // ns
-    const auto said = hearing.must_say("^" + kNumber + " of " + kNumber + " CE marks? from " + kHost + " to " + kHost +
-                                       " triggered no CNP from " + kHost + " within 1 ms");
-    if (!said) return;
-    const std::string &from = (*said)[3], &to = (*said)[4];
+    const std::string from = hearing.word("from_host").value_or(""), to = hearing.word("to_host").value_or("");
     std::vector<std::int64_t> cnps;
     for (const Wire& wire : hearing.wires())
         if (wire.cnp() && wire.from == to && wire.to == from) cnps.push_back(wire.time);
+    const auto is_answered = [&](const Wire& wire) {
+        const auto next = std::ranges::lower_bound(cnps, wire.time);
+        return next != cnps.end() && *next - wire.time <= kDeadline;
+    };
     std::uint64_t all = 0, unanswered = 0;
     for (const Wire& wire : hearing.wires()) {
         if (!marked(wire) || !triggers_cnp(wire) || wire.from != from || wire.to != to) continue;
-        const auto next = std::ranges::lower_bound(cnps, wire.time);
         ++all;
-        unanswered += next == cnps.end() || *next - wire.time > kDeadline ? 1U : 0U;
+        unanswered += is_answered(wire) ? 0U : 1U;
     }
-    hearing.at_most("marks without CNP", count_of((*said)[1]).value_or(0), unanswered);
-    hearing.at_most("marks", count_of((*said)[2]).value_or(0), all);
-    hearing.expect((*said)[5] == to, "names another host than the receiver");
-    if (const auto sent = hearing.take("although it sent " + kNumber + " CNPs?")) hearing.equal("CNPs", count_of((*sent)[1]).value_or(0), cnps.size());
-    else hearing.expect(cnps.empty(), "there are CNPs for it");
-    for (const std::size_t frame : hearing.claim().frames)
-        hearing.expect(hearing.wire(frame) != nullptr && marked(*hearing.wire(frame)), fmt::format("frame {} bears no mark", frame));
+    hearing.at_most_fact("unanswered_marks", static_cast<double>(unanswered));
+    hearing.at_most_fact("judged_marks", static_cast<double>(all));
+    hearing.equal_fact("cnp_deadline_ns", kDeadline);
+    hearing.equal("CNPs", static_cast<std::uint64_t>(hearing.number("returned_cnps").value_or(0)), cnps.size());
+    for (const std::size_t frame : hearing.claim().frames) {
+        const Wire* const wire = hearing.wire(frame);
+        const bool is_mark = wire != nullptr && marked(*wire) && triggers_cnp(*wire) && wire->from == from && wire->to == to;
+        hearing.expect(is_mark && !is_answered(*wire), fmt::format("frame {} bears no mark, or one that was answered", frame));
+    }
 }
 
 // Bits of what differs, weighted by bytes: UDP source ports, and queue pairs, which could each have one.
 void entropy(Hearing& hearing, const std::string& from, const std::string& to) {
-    const auto said = hearing.take("([\\d.]+) of ([\\d.]+) possible bits of entropy");
-    if (!said) return;
     std::map<std::uint32_t, double> ports, pairs;
     double all = 0;
     for (const Wire& wire : hearing.wires()) {
@@ -299,22 +333,20 @@ void entropy(Hearing& hearing, const std::string& from, const std::string& to) {
         for (const auto& [value, bytes] : parts) sum -= bytes / all * std::log2(bytes / all);
         return sum;
     };
-    constexpr double kRounding = 0.0501, kUnknown = 0.3;  // queue pairs of answers and of requests may be of one connection
-    hearing.expect(std::abs(std::stod((*said)[1]) - bits(ports)) <= kRounding, fmt::format("the ports have {:.3g} bits", bits(ports)));
-    hearing.expect(std::stod((*said)[2]) <= bits(pairs) + kUnknown, fmt::format("the queue pairs have {:.3g} bits", bits(pairs)));
+    constexpr double kUnknown = 0.3;  // queue pairs of answers and of requests may be of one connection
+    hearing.near_fact("port_entropy", bits(ports));
+    hearing.at_most_fact("possible_entropy", bits(pairs) + kUnknown);
 }
 
 void udp_port_entropy(Hearing& hearing) {
-    const auto said =
-        hearing.must_say("^" + kHost + " sends to " + kHost + " over " + kNumber + " connections with " + kNumber + " UDP source ports?");
-    if (!said) return;
+    const std::string from = hearing.word("host").value_or(""), to = hearing.word("peer").value_or("");
     std::set<std::uint32_t> ports, pairs;
     for (const Wire& wire : hearing.wires())
-        if (wire.from == (*said)[1] && wire.to == (*said)[2] && !wire.management()) ports.insert(wire.port), pairs.insert(wire.to_qp);
-    hearing.equal("UDP source ports", count_of((*said)[4]).value_or(0), ports.size());
-    hearing.at_most("connections", count_of((*said)[3]).value_or(0), pairs.size());
-    entropy(hearing, (*said)[1], (*said)[2]);
-    (void)hearing.take("the same holds for " + kNumber + " other pairs? of hosts");
+        if (wire.from == from && wire.to == to && !wire.management()) ports.insert(wire.port), pairs.insert(wire.to_qp);
+    hearing.equal_fact("udp_ports", static_cast<double>(ports.size()));
+    hearing.at_most_fact("connections", static_cast<double>(pairs.size()));
+    entropy(hearing, from, to);
+    (void)hearing.number("other_host_pairs");
 }
 
 constexpr std::array kNetworkJudges{

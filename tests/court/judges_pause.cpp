@@ -35,7 +35,7 @@ std::string mac_text(const Octets& frame, std::size_t at) {
     return text;
 }
 
-// What a sentence speaks of: a sender, and a priority or nothing for the link.
+// What a finding is about: a sender, and a priority or nothing for the link.
 struct Subject {
     std::string sender;
     std::optional<std::uint32_t> priority;
@@ -116,23 +116,24 @@ void whether_traffic_stopped(Hearing& hearing, const Subject& subject, const std
     const Traffic traffic = traffic_of(hearing.recording(), subject, asks, pauses);
     const bool long_enough =
         std::ranges::any_of(pauses, [](const Pause& pause) { return pause.bounded && pause.end - pause.start > kReaction; });
-    if (const auto late = hearing.take(kNumber + " packets? to it followed more than 100 us into a pause"))
-        return hearing.equal("late packets", count_of((*late)[1]).value_or(0), traffic.late);
+    const std::string said = hearing.word("paused_traffic").value_or("");
+    if (said == "went_on") {
+        hearing.equal_fact("late_packets", static_cast<double>(traffic.late));
+        return hearing.equal_fact("reaction_time_ns", kReaction);
+    }
     hearing.expect(traffic.late == 0, "packets came all the same");
-    if (const auto silent = hearing.take("who sends to it was silent from before its first XOFF until after its last, for " + kQuantity +
-                                         ", and went on: traffic stopped")) {
+    if (said == "silent") {
         const std::vector<std::int64_t> times = traffic_to(hearing.recording(), subject);
         const auto longest = std::ranges::max_element(pauses, {}, [](const Pause& pause) { return pause.end - pause.start; });
         const auto behind = std::ranges::upper_bound(times, longest->start);
         if (behind == times.begin() || behind == times.end()) return hearing.object("there is no traffic before and behind it");
-        return hearing.equal("silent", (*silent)[1], static_cast<double>(*behind - *std::prev(behind)));
+        return hearing.equal_fact("traffic_silence_ns", static_cast<double>(*behind - *std::prev(behind)));
     }
-    if (hearing.take("the capture has no packet(?: of that priority)? to that address after it"))
-        return hearing.equal("packets to it", 0, traffic.all);
-    if (hearing.take("nothing was sent to it meanwhile: traffic stopped"))
-        return hearing.expect(long_enough, "no pause was long enough to tell");
-    if (hearing.take("the speed of the link is not known")) return hearing.expect(hearing.recording().gigabits == 0, "the speed is known");
-    if (hearing.must_say("no pause was longer than the time to react")) hearing.expect(!long_enough, "a pause was longer");
+    if (said == "none") return hearing.equal("packets to it", 0, traffic.all);
+    if (said == "stopped") return hearing.expect(long_enough, "no pause was long enough to tell");
+    if (said == "speed_unknown") return hearing.expect(hearing.recording().gigabits == 0, "the speed is known");
+    hearing.expect(said == "too_short", "does not say whether traffic stopped");
+    hearing.expect(!long_enough, "a pause was longer");
 }
 
 void lengths(Hearing& hearing, const std::vector<Pause>& pauses) {
@@ -145,47 +146,40 @@ void lengths(Hearing& hearing, const std::vector<Pause>& pauses) {
     }
     const auto& records = hearing.recording().records;
     const std::int64_t whole = records.back().time - records.front().time;
-    if (const auto storm =
-            hearing.take("paused for " + kQuantity + " without interruption \\(" + kNumber + " storms? of at least 100 ms\\)")) {
-        hearing.equal("without interruption", (*storm)[1], static_cast<double>(longest));
+    const auto speed = hearing.number("assumed_speed");
+    if (speed) hearing.expect(*speed == 1e9 || hearing.flag("speed_shown"), "assumes a speed, and does not say why");
+    if (hearing.claim().id.ends_with("storm")) {
+        hearing.equal_fact("longest_pause_ns", static_cast<double>(longest));
         const bool told = hearing.recording().gigabits != 0;
-        const bool assumed = hearing.take(", the speed of the link not being known \\(--link-speed\\)").has_value();
-        hearing.expect(assumed == !told, "the speed is known, or it is not and nobody says so");
+        hearing.expect(speed.has_value() == !told, "the speed is known, or it is not and nobody says so");
         hearing.expect((hearing.claim().severity == Severity::error) == told, "an error at a speed that is not known, or none at one that is");
         const auto storms = std::ranges::count_if(pauses, [](const Pause& pause) { return pause.end - pause.start >= kStorm; });
-        return hearing.equal("storms", count_of((*storm)[2]).value_or(0), static_cast<std::uint64_t>(storms));
+        hearing.equal_fact("storms", static_cast<double>(storms));
+        return hearing.equal_fact("storm_length_ns", kStorm);
     }
-    if (const auto times = hearing.take("paused " + kTimes + " for an unknown time")) {
-        hearing.equal("pauses", count_of((*times)[1]).value_or(0), pauses.size());
-        return hearing.equal("pauses without end", unknown, pauses.size());
-    }
-    const auto paused = hearing.must_say("paused for (?:at most )?" + kQuantity + " in " + kNumber + " periods? \\(([\\d.]+) % of the capture, " +
-                                         kQuantity + " at worst");
-    if (!paused) return;
-    hearing.equal("paused", (*paused)[1], static_cast<double>(all));
-    hearing.equal("periods", count_of((*paused)[2]).value_or(0), pauses.size());
-    hearing.share((*paused)[3], static_cast<std::uint64_t>(all), static_cast<std::uint64_t>(whole));
-    hearing.equal("paused at worst", (*paused)[4], static_cast<double>(longest));
-    const bool assumed = hearing.take("; at 1 Gbit/s, which is assumed").has_value();
-    hearing.expect(assumed == (unknown != 0), "a speed is assumed without need, or the lengths are not known and nobody says so");
+    hearing.equal_fact("pauses", static_cast<double>(pauses.size()));
+    hearing.equal("pauses without a known end", static_cast<std::uint64_t>(hearing.number("unknown_lengths").value_or(0)), unknown);
+    if (!hearing.number("paused_ns")) return hearing.equal("pauses without end", unknown, pauses.size());
+    hearing.equal_fact("paused_ns", static_cast<double>(all));
+    hearing.near_fact("paused_share", static_cast<double>(all) / static_cast<double>(whole));
+    hearing.equal_fact("longest_pause_ns", static_cast<double>(longest));
+    hearing.expect(speed.has_value() == (unknown != 0), "a speed is assumed without need, or the lengths are not known and nobody says so");
 }
 
 void paused(Hearing& hearing) {
-    const auto said = hearing.must_say(
-        "^((?:[0-9a-f]{2}:){5}[0-9a-f]{2}) sent (?:PFC for priority (\\d)|802.3x PAUSE for the whole link) "
-        "on interface (\\d+) \\(" +
-        kNumber + " XOFF, " + kNumber + " XON\\)");
-    if (!said) return;
-    const Subject subject{(*said)[1],
-                          (*said)[2].empty() ? std::nullopt : std::optional(static_cast<std::uint32_t>(std::stoul((*said)[2])))};
+    const auto sender = hearing.word("pauser");
+    if (!sender) return hearing.object("does not say who asked for a pause");
+    const auto priority = hearing.number("paused_priority");
+    const Subject subject{*sender, priority ? std::optional(static_cast<std::uint32_t>(*priority)) : std::nullopt};
     const bool of_link = hearing.claim().id.starts_with("link");
     hearing.expect(of_link == !subject.priority, "takes PAUSE for PFC, or PFC for PAUSE");
+    hearing.equal_fact("interface", 0);
     const auto asks = asks_of(hearing.recording(), subject);
     if (asks.empty()) return hearing.object("there is no such frame");
     const auto pauses = pauses_of(hearing.recording(), asks, subject);
-    const auto stops = static_cast<std::uint64_t>(std::ranges::count_if(asks, [](const Ask& ask) { return ask.quanta != 0; }));
-    hearing.equal("XOFF frames", count_of((*said)[4]).value_or(0), stops);
-    hearing.equal("XON frames", count_of((*said)[5]).value_or(0), asks.size() - stops);
+    const auto stops = std::ranges::count_if(asks, [](const Ask& ask) { return ask.quanta != 0; });
+    hearing.equal_fact("xoff_frames", static_cast<double>(stops));
+    hearing.equal_fact("xon_frames", static_cast<double>(asks.size()) - static_cast<double>(stops));
     lengths(hearing, pauses);
     whether_traffic_stopped(hearing, subject, asks, pauses);
     bool proven = false;

@@ -45,10 +45,8 @@ std::vector<Arp> read_arps(const Recording& recording) {
 }
 
 void in_vain(Hearing& hearing) {
-    const auto said = hearing.must_say("^" + kHost + " asked " + kTimes + " for the MAC address of " + kHost + " by ARP, within " + kQuantity +
-                                       ", and no answer is in the capture\\.$");
-    if (!said) return;
-    const std::string &asker = (*said)[1], &target = (*said)[3];
+    const std::string asker = hearing.word("host").value_or(""), target = hearing.word("peer").value_or("");
+    hearing.expect(hearing.word("asked_by") == "ARP", "by another protocol, which the court does not read");
     std::vector<Arp> asked;
     const std::vector<Arp> all = read_arps(hearing.recording());
     for (const Arp& arp : all) {
@@ -60,8 +58,8 @@ void in_vain(Hearing& hearing) {
     std::set<std::string> heard;
     for (const Arp& arp : all)
         if (arp.to == asked[0].by && arp.by != arp.to) heard.insert(arp.by);
-    hearing.equal("requests", count_of((*said)[2]).value_or(0), asked.size());
-    hearing.equal("within", (*said)[4], static_cast<double>(asked.back().time - asked.front().time));
+    hearing.equal_fact("neighbour_requests", static_cast<double>(asked.size()));
+    hearing.equal_fact("asked_for_ns", static_cast<double>(asked.back().time - asked.front().time));
     hearing.expect(asked.size() >= 3, "twice is too few");
     const bool came = std::ranges::any_of(hearing.wires(), [&](const Wire& wire) { return wire.from == target && wire.to == asker; }) ||
                       std::ranges::any_of(all, [&](const Arp& arp) { return arp.sender == target && arp.to == asked[0].by; });
@@ -97,11 +95,10 @@ bool talk(Hearing& hearing, const std::string& one, const std::string& other) {
     });
 }
 
-const std::string kAgain = "(?:; (?:no captured packet was retransmitted|" + kHost +
-                           " retransmitted packets to it after RNR NAKs only|" + kHost + " retransmitted " + kNumber + " packets? to it))?";
-void again(Hearing& hearing, const std::string& source, const std::string& destination, const std::string& by, const std::string& packets) {
-    hearing.expect((hearing.claim().severity == Severity::note) == by.empty(), "a warning without a retransmitted packet, or a note with one");
-    hearing.expect(by.empty() || by == source, "another one retransmitted");
+void again(Hearing& hearing, const std::string& source, const std::string& destination) {
+    const auto packets = static_cast<std::uint64_t>(hearing.number("retransmitted").value_or(0));
+    hearing.expect((hearing.claim().severity == Severity::note) == (packets == 0), "a warning without a retransmitted packet, or a note with one");
+    hearing.expect((hearing.word("retransmission") == "missed") == (packets != 0), "packets that nobody missed, or none that somebody did");
     std::set<std::pair<std::uint32_t, std::uint32_t>> asked;  // queue pairs and PSNs
     std::uint64_t count = 0;
     std::optional<std::uint32_t> refused;  // by an RNR NAK, from that PSN on, until something new is asked for
@@ -111,44 +108,47 @@ void again(Hearing& hearing, const std::string& source, const std::string& desti
         if (asked.emplace(wire.to_qp, wire.psn).second) refused.reset();
         else if (!refused || psn_distance(*refused, wire.psn) < 0) ++count;
     }
-    hearing.equal("retransmitted packets", by.empty() ? 0 : count_of(packets).value_or(0), count);
+    hearing.equal("retransmitted packets", packets, count);
+}
+
+// Who told whom of packets to which host.
+struct Reported {
+    std::string by, to, of;
+};
+Reported reported(Hearing& hearing) {
+    Reported found{hearing.word("reporter").value_or(""), hearing.word("from_host").value_or(""), hearing.word("to_host").value_or("")};
+    hearing.expect(talk(hearing, found.to, found.of), "no RoCE between both");
+    return found;
 }
 
 void unreachable(Hearing& hearing) {
-    const auto said = hearing.must_say("^" + kHost + " reported to " + kHost + " in " + kNumber + " ICMP errors? that (?:its RoCEv2 packets did not reach " + kHost +
-                                       "|it refused its RoCEv2 packets)" +
-                                       ": ([a-zA-Z ]+?)" + kAgain + "\\.$");
-    if (!said) return;
+    const Reported said = reported(hearing);
     constexpr std::array<std::string_view, 4> kReasons{"network unreachable", "host unreachable", "protocol unreachable", "port unreachable"};
-    const bool itself = (*said)[4].empty();
-    const std::string destination = (*said)[itself ? 1 : 4];
-    hearing.expect(itself == (destination == (*said)[1]), "who tells it got the packets, or did not");
-    hearing.expect(talk(hearing, (*said)[2], destination), "no RoCE between both");
+    const bool itself = hearing.flag("refused");
+    hearing.expect(itself == (said.of == said.by), "who tells it got the packets, or did not");
+    const auto code = static_cast<std::uint32_t>(hearing.number("icmp_code").value_or(255));
+    hearing.expect(code < kReasons.size() && hearing.word("icmp_reason") == kReasons[code], "the code has another meaning");
     std::uint64_t count = 0;
     for (const Complaint& one : read_complaints(hearing.recording()))
-        if (one.reporter == (*said)[1] && one.source == (*said)[2] && one.destination == destination)
-            count += one.code < kReasons.size() && kReasons[one.code] == (*said)[5] ? 1U : 0U;
-    hearing.equal("errors", count_of((*said)[3]).value_or(0), count);
+        count += one.reporter == said.by && one.source == said.to && one.destination == said.of && one.code == code ? 1U : 0U;
+    hearing.equal_fact("icmp_errors", static_cast<double>(count));
     hearing.expect((hearing.claim().party == "responder") == itself, "blames the wrong one");
-    again(hearing, (*said)[2], destination, (*said)[7], (*said)[8]);
+    again(hearing, said.to, said.of);
 }
 
 void too_big(Hearing& hearing) {
-    const auto said = hearing.must_say("^" + kHost + " reported to " + kHost + " in " + kNumber + " ICMP errors? that its RoCEv2 packets to " + kHost +
-                                       " exceeded an MTU(?: of ([\\d,]+) bytes)? on their path and were dropped" + kAgain + "\\.$");
-    if (!said) return;
-    hearing.expect(talk(hearing, (*said)[2], (*said)[4]), "no RoCE between both");
+    const Reported said = reported(hearing);
     std::uint64_t count = 0;
     std::uint32_t mtu = 0;
     for (const Complaint& one : read_complaints(hearing.recording())) {
-        if (one.reporter != (*said)[1] || one.source != (*said)[2] || one.destination != (*said)[4] || one.code != 4) continue;
+        if (one.reporter != said.by || one.source != said.to || one.destination != said.of || one.code != 4) continue;
         if (one.mtu != 0 && one.mtu >= one.length) continue;
         ++count;
         if (one.mtu != 0) mtu = mtu == 0 ? one.mtu : std::min(mtu, one.mtu);
     }
-    hearing.equal("errors", count_of((*said)[3]).value_or(0), count);
-    hearing.equal("MTU", count_of((*said)[5]).value_or(0), mtu);
-    again(hearing, (*said)[2], (*said)[4], (*said)[7], (*said)[8]);
+    hearing.equal_fact("icmp_errors", static_cast<double>(count));
+    hearing.equal("MTU", static_cast<std::uint64_t>(hearing.number("smallest_mtu").value_or(0)), mtu);
+    again(hearing, said.to, said.of);
 }
 
 constexpr std::array kReachabilityJudges{

@@ -106,9 +106,8 @@ void cnp_unexpected_source(Hearing& hearing) {
 }
 
 void address_conflict(Hearing& hearing) {
-    const auto said = hearing.must_say("^Two MAC addresses, ([0-9a-f:]{17}) and ([0-9a-f:]{17}), answered " + kTimes + " for " + kHost +
-                                       " to the same request \\(ARP\\)\\.$");
-    if (!said) return;
+    const std::string host = hearing.word("host").value_or(""), one = hearing.word("first_mac").value_or(""), other = hearing.word("second_mac").value_or("");
+    hearing.expect(hearing.word("asked_by") == "ARP", "by another protocol, which the court does not read");
     struct Last {
         std::string mac;
         std::int64_t time = 0;
@@ -118,19 +117,19 @@ void address_conflict(Hearing& hearing) {
     for (const Record& record : hearing.recording().records) {
         const Octets& bytes = record.bytes;
         if (bytes.size() < 42 || number_at(bytes, 12, 2) != 0x0806 || number_at(bytes, 20, 2) != 2) continue;
-        if (fmt::format("{}.{}.{}.{}", bytes[28], bytes[29], bytes[30], bytes[31]) != (*said)[4]) continue;
+        if (fmt::format("{}.{}.{}.{}", bytes[28], bytes[29], bytes[30], bytes[31]) != host) continue;
         const auto mac_text = [&](std::size_t at) {
             return fmt::format("{:02x}:{:02x}:{:02x}:{:02x}:{:02x}:{:02x}", bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3], bytes[at + 4], bytes[at + 5]);
         };
         const std::string mac = mac_text(22);
-        hearing.expect(mac == (*said)[1] || mac == (*said)[2], "a third one answered");
+        hearing.expect(mac == one || mac == other, "a third one answered");
         Last& last = by_asker[mac_text(32)];
         const bool same = !last.mac.empty() && last.mac != mac && record.time - last.time <= 200'000'000;
         both += same ? 1U : 0U;
         last = {same ? "" : mac, record.time};
     }
-    hearing.equal("requests", named_count((*said)[3]), both);
-    hearing.expect(std::ranges::any_of(hearing.wires(), [&](const Wire& wire) { return wire.from == (*said)[4] || wire.to == (*said)[4]; }), "it is no RoCE peer");
+    hearing.equal_fact("neighbour_requests", static_cast<double>(both));
+    hearing.expect(std::ranges::any_of(hearing.wires(), [&](const Wire& wire) { return wire.from == host || wire.to == host; }), "it is no RoCE peer");
 }
 
 // REQs by the ID of who asked, with whether a REJ came; the second in which most were.

@@ -18,16 +18,9 @@ using Counts = std::map<std::uint32_t, std::uint64_t>;  // packets by value
 
 std::uint64_t number(const std::string& words) { return count_of(words).value_or(0); }
 
-// The way whose packets `from` sends, of the connection that the finding names; objects where there is none.
-std::optional<Way> named_way(Hearing& hearing, const std::string& from) {
-    auto way = way_of(hearing, from);
-    if (!way) hearing.object("names no connection of its own");
-    return way;
-}
-
 // Whether most packets of the direction have this value; of values that are as frequent any is.
 template <class Value>
-bool is_most(const Way& way, const std::string& from, std::uint64_t said, Value value) {
+bool is_most(const Way& way, const std::string& from, double said, Value value) {
     Counts counts;
     for (const Wire* wire : way.all)
         if (wire->from == from && !wire->cnp()) ++counts[value(*wire)];
@@ -38,52 +31,59 @@ bool is_most(const Way& way, const std::string& from, std::uint64_t said, Value 
 // Classes
 
 void dscp_differs(Hearing& hearing) {
-    const auto said = hearing.must_say("^" + kHost + " sends with (DSCP|VLAN priority) (\\d+) and " + kHost + kQp + " with (\\d+)");
-    if (!said) return;
-    const auto way = named_way(hearing, (*said)[1]);
+    const auto way = way_between(hearing, "first_end", "second_end");
     if (!way) return;
-    const bool dscp = (*said)[2] == "DSCP";
+    const auto dscp = hearing.number("first_dscp");
     const auto value = [&](const Wire& wire) { return dscp ? wire.dscp() : wire.priority.value_or(8); };
-    hearing.expect(is_most(*way, way->from, number((*said)[3]), value), "most packets of the first have another");
-    hearing.expect(is_most(*way, way->to, number((*said)[6]), value), "most packets of the second have another");
+    const double first = dscp.value_or(hearing.number("first_priority").value_or(9));
+    const double second = hearing.number(dscp ? "second_dscp" : "second_priority").value_or(9);
+    hearing.expect(first != second, "they do not differ");
+    hearing.expect(is_most(*way, way->from, first, value), "most packets of the first have another");
+    hearing.expect(is_most(*way, way->to, second, value), "most packets of the second have another");
 }
 
 void dscp_changes(Hearing& hearing) {
-    const auto said = hearing.must_say("^" + kHost + " sends to " + kHost + kQp + " with several DSCPs:");
-    if (!said) return;
-    const auto way = named_way(hearing, (*said)[1]);
+    const auto way = way_between(hearing, "sender", "receiver");
     if (!way) return;
     Counts shown;
     for (const Wire* wire : way->all)
         if (wire->from == way->from && !wire->cnp()) ++shown[wire->dscp()];
-    std::uint64_t all = 0, most = 0, values = 0;
+    std::uint64_t all = 0, most = 0;
     for (const auto& [dscp, packets] : shown) all += packets, most = std::max(most, packets);
-    while (const auto one = hearing.take("(\\d+) \\(" + kNumber + " packets?\\)")) {
-        hearing.equal("packets of DSCP " + (*one)[1], number((*one)[2]), shown[static_cast<std::uint32_t>(number((*one)[1]))]);
-        ++values;
+    const auto values = hearing.list("packets_of_dscps");
+    for (const std::string& value : values) {
+        const std::uint64_t dscp = number(value), packets = number(value.substr(std::min(value.find('(') + 1, value.size())));
+        hearing.equal(fmt::format("packets of DSCP {}", dscp), packets, shown[static_cast<std::uint32_t>(dscp)]);
     }
-    hearing.expect(values > 1, "names one class only");
+    hearing.expect(values.size() > 1, "names one class only");
+    hearing.equal("packets of most_dscp", shown[static_cast<std::uint32_t>(hearing.number("most_dscp").value_or(64))], most);
+    hearing.equal_fact("other_dscp_packets", static_cast<double>(all - most));
     hearing.equal("packets of other classes than most", hearing.claim().count, all - most);
 }
 
 void dscp_between_connections(Hearing& hearing) {
-    const auto said = hearing.must_say("^Connections between " + kHost + " and " + kHost + " use different traffic classes:");
-    if (!said) return;
+    const std::string host = hearing.word("host").value_or(""), peer = hearing.word("peer").value_or("");
     std::map<std::pair<std::string, std::uint32_t>, Counts> flows;  // of requests
     for (const Wire& wire : hearing.wires()) {
-        const bool between = (wire.from == (*said)[1] && wire.to == (*said)[2]) || (wire.from == (*said)[2] && wire.to == (*said)[1]);
+        const bool between = (wire.from == host && wire.to == peer) || (wire.from == peer && wire.to == host);
         if (between && (wire.request() || wire.service() == 1)) ++flows[{wire.to, wire.to_qp}][wire.dscp()];
     }
     std::map<std::uint64_t, std::uint64_t> connections;
     for (const auto& [flow, counts] : flows)
         ++connections[std::ranges::max_element(counts, {}, [](const auto& one) { return one.second; })->first];
-    std::uint64_t fewest = UINT64_MAX, classes = 0;
-    while (const auto one = hearing.take(kNumber + " connections? on DSCP (\\d+)")) {
-        hearing.at_most("connections on DSCP " + (*one)[2], number((*one)[1]), connections[number((*one)[2])]);
-        fewest = std::min(fewest, number((*one)[1]));
-        ++classes;
+    std::uint64_t fewest = UINT64_MAX;
+    const auto classes = hearing.list("connections_of_dscps");
+    std::set<std::uint64_t> least;  // DSCPs of the fewest
+    for (const std::string& value : classes) {
+        const std::uint64_t count = number(value), dscp = number(value.substr(value.rfind(' ') + 1));
+        hearing.at_most(fmt::format("connections on DSCP {}", dscp), count, connections[dscp]);
+        if (count < fewest) least.clear();
+        fewest = std::min(fewest, count);
+        if (count == fewest) least.insert(dscp);
     }
-    hearing.expect(classes > 1, "names one class only");
+    hearing.expect(classes.size() > 1, "names one class only");
+    hearing.equal_fact("fewest_connections", static_cast<double>(fewest));
+    hearing.expect(least.contains(static_cast<std::uint64_t>(hearing.number("fewest_dscp").value_or(64))), "another DSCP has the fewest");
     hearing.equal("connections of the fewest", hearing.claim().count, fewest);
 }
 
@@ -97,18 +97,17 @@ std::uint32_t path_mtu_of(const Way& way, const std::string& from) {
 }
 
 void path_mtu_differs(Hearing& hearing) {
-    std::optional<Way> way;
-    if (const auto both = hearing.take("^" + kHost + " sends packets of (\\d+) bytes and " + kHost + kQp + " of (\\d+) bytes")) {
-        way = named_way(hearing, (*both)[1]);
-        if (!way) return;
-        hearing.equal("bytes a packet of the first", number((*both)[2]), path_mtu_of(*way, way->from));
-        hearing.equal("bytes a packet of the second", number((*both)[5]), path_mtu_of(*way, way->to));
-    } else if (const auto one = hearing.must_say("^" + kHost + " and " + kHost + kQp + " send packets of (\\d+) bytes")) {
-        way = named_way(hearing, (*one)[1]);
-        if (!way) return;
-        hearing.equal("bytes a packet", number((*one)[4]), std::max(path_mtu_of(*way, way->from), path_mtu_of(*way, way->to)));
+    const auto way = way_between(hearing, "first_end", "second_end");
+    if (!way) return;
+    const std::uint32_t first = path_mtu_of(*way, way->from), second = path_mtu_of(*way, way->to);
+    if (hearing.number("first_mtu")) {
+        hearing.equal_fact("first_mtu", first);
+        hearing.equal_fact("second_mtu", second);
+        hearing.expect(first != second, "they do not differ");
+    } else {
+        hearing.equal_fact("packet_mtu", std::max(first, second));
     }
-    const auto agreed = hearing.take("CM negotiated a path MTU of (\\d+)");
+    const auto agreed = hearing.number("negotiated_mtu");
     if (!agreed) return;
     // A REQ, 12.6.5: the path MTU is the upper half of byte 50, as a code.
     constexpr std::size_t kBeforeMessage = 12 + 8 + 24, kPathMtu = 50;
@@ -116,17 +115,12 @@ void path_mtu_differs(Hearing& hearing) {
         const Octets& bytes = hearing.recording().records[wire.frame - 1].bytes;
         const std::size_t message = wire.bth + kBeforeMessage;
         return wire.management() && message + kPathMtu < bytes.size() && number_at(bytes, message - 8, 2) == 0x10 &&
-               std::uint64_t{128} << (bytes[message + kPathMtu] >> 4U) == number((*agreed)[1]);
+               static_cast<double>(std::uint64_t{128} << (bytes[message + kPathMtu] >> 4U)) == *agreed;
     });
     hearing.expect(said, "no REQ has that path MTU");
 }
 
 void path_mtu_small(Hearing& hearing) {
-    const auto said =
-        hearing.must_say("^" + kNumber + " connections? moved " + kQuantity +
-                         " in packets of (\\d+) bytes or less, while others in this capture use (\\d+): headers take ([\\d.]+) "
-                         "% of the link instead of ([\\d.]+) %");
-    if (!said) return;
     std::map<std::pair<std::string, std::uint32_t>, std::uint32_t> mtus;
     std::uint64_t bytes = 0;
     for (const Wire& wire : hearing.wires()) {
@@ -135,22 +129,20 @@ void path_mtu_small(Hearing& hearing) {
         std::uint32_t& most = mtus[{wire.to, wire.to_qp}];
         most = std::max(most, wire.payload);
     }
-    const std::uint64_t small = number((*said)[3]), great = number((*said)[4]);
+    const auto small = static_cast<std::uint64_t>(hearing.number("packet_mtu").value_or(0));
     constexpr std::uint64_t kAround = 38 + 20 + 8 + 12 + 4;  // Ethernet with preamble, gap and FCS, IPv4, UDP, BTH, ICRC
     const auto is_small = [&](const auto& one) { return one.second != 0 && one.second <= small; };
-    hearing.at_most("connections", number((*said)[1]), static_cast<std::uint64_t>(std::ranges::count_if(mtus, is_small)));
-    hearing.at_most("moved", (*said)[2], static_cast<double>(bytes));
+    hearing.at_most_fact("connections", static_cast<double>(std::ranges::count_if(mtus, is_small)));
+    hearing.at_most_fact("moved_bytes", static_cast<double>(bytes));
     hearing.expect(std::ranges::any_of(mtus, [&](const auto& one) { return one.second == small; }), "nobody has the small path MTU");
-    hearing.equal("bytes as greatest path MTU", great,
-                  std::ranges::max_element(mtus, {}, [](const auto& one) { return one.second; })->second);
-    hearing.share((*said)[5], kAround, kAround + small);
-    hearing.share((*said)[6], kAround, kAround + great);
+    const std::uint64_t great = std::ranges::max_element(mtus, {}, [](const auto& one) { return one.second; })->second;
+    hearing.equal_fact("greatest_mtu", static_cast<double>(great));
+    const auto part = [&](std::uint64_t mtu) { return static_cast<double>(kAround) / static_cast<double>(kAround + mtu); };
+    hearing.near_fact("header_share", part(small));
+    hearing.near_fact("least_header_share", part(great));
 }
 
 void version_mismatch(Hearing& hearing) {
-    const auto said = hearing.must_say("^(\\S+) sends RoCEv1 to (\\S+) \\(" + kNumber + " packets?\\), which replies with RoCEv2 \\(" +
-                                       kNumber + " packets?\\)");
-    if (!said) return;
     // A GID of RoCEv1 that holds an IPv4 address is written as that.
     const auto plain = [](const std::string& address) { return address.starts_with("::ffff:") ? address.substr(7) : address; };
     const auto packets = [&](const std::string& from, const std::string& to, bool first) {
@@ -158,19 +150,16 @@ void version_mismatch(Hearing& hearing) {
             return plain(wire.from) == plain(from) && plain(wire.to) == plain(to) && wire.version_1() == first;
         }));
     };
-    const std::string &one = (*said)[1], &other = (*said)[2];
-    hearing.equal("packets of RoCEv1", number((*said)[3]), packets(one, other, true));
-    hearing.equal("packets of RoCEv2", number((*said)[4]), packets(other, one, false));
+    const std::string one = hearing.word("host").value_or(""), other = hearing.word("peer").value_or("");
+    hearing.equal_fact("roce_v1_packets", static_cast<double>(packets(one, other, true)));
+    hearing.equal_fact("roce_v2_packets", static_cast<double>(packets(other, one, false)));
     hearing.expect(packets(one, other, false) + packets(other, one, true) == 0, "either speaks the other version too");
 }
 
 // READs
 
 void read_depth_limited(Hearing& hearing) {
-    const auto said =
-        hearing.must_say("^" + kHost + " had (\\d+) READs and ATOMICs outstanding to " + kHost + kQp + " " + kTimes + ", and never more");
-    if (!said) return;
-    const auto way = named_way(hearing, (*said)[1]);
+    const auto way = way_between(hearing, "requester", "responder");
     if (!way) return;
     std::vector<const Wire*> open;
     std::uint64_t most = 0, times = 0, done = 0, bytes = 0;
@@ -189,21 +178,18 @@ void read_depth_limited(Hearing& hearing) {
             open.erase(open.begin());
         }
     }
-    hearing.equal("outstanding", number((*said)[2]), most);
-    hearing.equal("times", number((*said)[5]), times);
-    const auto rate = hearing.take("with READs of " + kQuantity + " that take " + kQuantity + " each, this allows ([\\d.]+ Gbit/s)");
-    if (!rate || done == 0 || waited == 0) return hearing.expect(!rate, "no READ was answered");
-    hearing.equal("a READ", (*rate)[1], static_cast<double>(bytes / done));
-    hearing.equal("for a READ", (*rate)[2], static_cast<double>(waited / static_cast<std::int64_t>(done)));
-    const double shown = static_cast<double>(most * bytes * 8) / static_cast<double>(waited), named = std::stod((*rate)[3]);
-    hearing.expect(std::abs(named - shown) <= 0.006 * shown, fmt::format("says {} Gbit/s, and the packets show {:.4g}", named, shown));
+    hearing.equal_fact("reads_outstanding", static_cast<double>(most));
+    hearing.equal_fact("at_most", static_cast<double>(times));
+    if (hearing.number("negotiated_depth")) hearing.equal_fact("negotiated_depth", static_cast<double>(most));
+    if (!hearing.number("allowed_rate")) return;
+    if (done == 0 || waited == 0) return hearing.object("no READ was answered");
+    hearing.equal_fact("read_length", static_cast<double>(bytes / done));
+    hearing.equal_fact("read_took_ns", static_cast<double>(waited / static_cast<std::int64_t>(done)));
+    hearing.near_fact("allowed_rate", static_cast<double>(most * bytes * 8) / static_cast<double>(waited) * 1e9);
 }
 
 void requests_unanswered(Hearing& hearing) {
-    const auto said = hearing.must_say("^" + kNumber + " messages? from " + kHost + " to " + kHost + kQp +
-                                       " had no answer when (the capture ended|[^ ]+ disconnected), " + kQuantity + " after (?:the connection's|its) last packet");
-    if (!said || (*said)[5] != "the capture ended") return;
-    const auto way = named_way(hearing, (*said)[2]);
+    const auto way = way_between(hearing, "requester", "responder");
     if (!way) return;
     std::optional<std::uint32_t> answered;
     for (const Wire* answer : way->answers)
@@ -212,9 +198,22 @@ void requests_unanswered(Hearing& hearing) {
     std::set<std::uint32_t> open;
     for (const Wire* request : way->requests)
         if (request->begins() && (!answered || psn_distance(*answered, request->psn) > 0)) open.insert(request->psn);
-    hearing.equal("messages without answer", number((*said)[1]), open.size());
-    hearing.equal("after the last packet", (*said)[6],
-                  static_cast<double>(hearing.recording().records.back().time - way->all.back()->time));
+    const bool disconnected = hearing.claim().sentence.ends_with("after its last packet.");
+    const auto silent = hearing.number("silent_for_ns"), unanswered = hearing.number("messages");
+    if (!disconnected) {
+        hearing.equal_fact("messages", static_cast<double>(open.size()));
+        return hearing.equal_fact("silent_for_ns", static_cast<double>(hearing.recording().records.back().time - way->all.back()->time));
+    }
+    // Its DREQ is among the evidence.
+    const Wire* last = nullptr;
+    for (const Wire* wire : way->all)
+        if (wire->from == way->from) last = wire;
+    const bool shown = std::ranges::any_of(hearing.claim().frames, [&](std::size_t frame) {
+        const Wire* wire = hearing.wire(frame);
+        return wire != nullptr && wire->management() && last != nullptr && silent == static_cast<double>(wire->time - last->time);
+    });
+    hearing.expect(shown, "disconnected at another time");
+    hearing.expect(unanswered && *unanswered <= static_cast<double>(open.size()), "more messages had no answer than there are");
 }
 
 // Bursts
@@ -222,16 +221,16 @@ void requests_unanswered(Hearing& hearing) {
 // The rate of a flow in the 4 whole milliseconds before and after each burst of CNPs, 4 ms after the one before.
 void cnp_without_effect(Hearing& hearing) {
     constexpr std::int64_t kBin = 1'000'000, kBins = 4;
-    const auto said = hearing.must_say("^" + kHost + " sent to " + kHost + " QP (\\d+) at ([\\d.e+]+) % of its previous rate after " +
-                                       kNumber + " bursts? of CNPs");
-    if (!said) return;
+    const std::string from = hearing.word("from_host").value_or("");
+    const auto receiver = hearing.end("receiver");
+    if (!receiver) return hearing.object("does not say to whom");
     std::map<std::int64_t, double> bytes;  // by millisecond
     std::vector<std::int64_t> bursts;
     std::optional<std::int64_t> before;
     for (const Wire& wire : hearing.wires()) {
-        if (wire.from == (*said)[1] && wire.to == (*said)[2] && wire.to_qp == number((*said)[3]) && !wire.cnp())
+        if (wire.from == from && wire.to == receiver->address && wire.to_qp == receiver->qp && !wire.cnp())
             bytes[wire.time / kBin] += hearing.recording().records[wire.frame - 1].wire;
-        if (!wire.cnp() || wire.from != (*said)[2] || wire.to != (*said)[1]) continue;
+        if (!wire.cnp() || wire.from != receiver->address || wire.to != from) continue;
         if (!before || wire.time - *before >= kBins * kBin) bursts.push_back(wire.time / kBin);
         before = wire.time;
     }
@@ -249,43 +248,42 @@ void cnp_without_effect(Hearing& hearing) {
         ++measured, sum_before += own_before, bins_before += own_bins, bins_after += later;
         for (std::int64_t i = 1; i <= static_cast<std::int64_t>(later); ++i) sum_after += bytes[burst + i];
     }
-    hearing.equal("bursts", number((*said)[5]), measured);
-    const double shown = 100 * (sum_after / static_cast<double>(bins_after)) / (sum_before / static_cast<double>(bins_before));
-    const double named = std::stod((*said)[4]);
-    hearing.expect(measured != 0 && std::abs(named - shown) <= 0.006 * shown,
-                   fmt::format("says {} %, and the packets show {:.4g}", named, shown));
+    hearing.equal_fact("cnp_bursts", static_cast<double>(measured));
+    if (measured == 0) return hearing.object("no burst can be measured");
+    const double after = sum_after / static_cast<double>(bins_after), rate_before = sum_before / static_cast<double>(bins_before);
+    const double shown = after / rate_before, named = hearing.number("rate_left").value_or(0);
+    hearing.expect(std::abs(named - shown) <= 0.006 * shown, fmt::format("says {:.4g} of the rate, and the packets show {:.4g}", named, shown));
 }
 
 void many_senders(Hearing& hearing) {
-    const auto said = hearing.must_say("^" + kNumber + " hosts? sent " + kQuantity + " to " + kHost + " within " + kQuantity +
-                                       ", the largest of " + kNumber + " incast bursts? with " + kNumber + " CE-marked packets? in total");
-    if (!said) return;
-    const auto length = quantity_of((*said)[4]);
+    const std::string to = hearing.word("to_host").value_or("");
+    const double length = hearing.number("burst_length_ns").value_or(-1), named = hearing.number("burst_bytes").value_or(0);
+    const double named_senders = hearing.number("burst_senders").value_or(0);
     std::uint64_t marked = 0;
     bool found = false;
     for (const Wire& wire : hearing.wires()) {
         marked += (wire.traffic_class & 3U) == 3 ? 1U : 0U;
-        if (!length || found || wire.to != (*said)[3] || std::ranges::count(hearing.claim().frames, wire.frame) == 0) continue;
+        if (found || wire.to != to || std::ranges::count(hearing.claim().frames, wire.frame) == 0) continue;
         std::set<std::string> senders;
         std::uint64_t bytes = 0;
         for (const Wire& other : hearing.wires()) {
             const auto since = static_cast<double>(other.time - wire.time);
-            if (other.to != wire.to || since < 0 || since > length->most || other.payload == 0) continue;
+            if (other.to != wire.to || since < 0 || since > length || other.payload == 0) continue;
             senders.insert(other.from);
             bytes += hearing.recording().records[other.frame - 1].wire;
         }
-        const auto named = quantity_of((*said)[2]);
         // The last of them is as long after the first as it says.
         const bool ends = std::ranges::any_of(hearing.wires(), [&](const Wire& other) {
-            return other.to == wire.to && other.payload != 0 && length->has(static_cast<double>(other.time - wire.time));
+            return other.to == wire.to && other.payload != 0 && static_cast<double>(other.time - wire.time) == length;
         });
         if (!ends) continue;
-        found = senders.size() == number((*said)[1]) && named && named->has(static_cast<double>(bytes));
+        found = static_cast<double>(senders.size()) == named_senders && static_cast<double>(bytes) == named;
     }
     hearing.expect(found, "no burst of its evidence has so many senders and bytes");
     constexpr std::size_t kListed = 16;  // frames of evidence, one a burst
-    if (hearing.claim().frames.size() < kListed) hearing.equal("bursts", number((*said)[5]), hearing.claim().frames.size());
-    hearing.at_most("marked packets", number((*said)[6]), marked);
+    if (hearing.claim().frames.size() < kListed) hearing.equal_fact("bursts", static_cast<double>(hearing.claim().frames.size()));
+    else hearing.equal_fact("bursts", static_cast<double>(hearing.claim().count));
+    hearing.at_most_fact("burst_marks", static_cast<double>(marked));
     for (const std::size_t frame : hearing.claim().frames)
         hearing.expect(hearing.wire(frame) != nullptr && hearing.wire(frame)->payload != 0, fmt::format("frame {} sends nothing", frame));
 }

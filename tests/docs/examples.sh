@@ -251,7 +251,7 @@ fi
 
 cd "$SOURCE" || exit 2
 pages=("$@")
-((${#pages[@]})) || pages=(README.md docs/guide/*.md docs/{window,peer,conformance,scripts}.md agent/README.md)
+((${#pages[@]})) || pages=(README.md docs/guide/*.md docs/{window,window-views,peer,conformance,scripts}.md agent/README.md)
 check_pages "${pages[@]}"
 echo "$examples examples of ${#pages[@]} pages, $failures wrong"
 ((failures == 0))

@@ -85,7 +85,7 @@ void write_page(const Timeline& timeline, std::span<const std::byte> bytes) {
         }
     static_cast<void>(analysis.finish());
     std::string html;
-    page::write_page(collected, {{std::string(kName)}, "1.0"}, [&](std::string_view piece) { html += piece; });
+    page::write_page(collected, {{{std::string(kName), 1, {}}}, "1.0", std::string(kName), dissect::Instant{}}, [&](std::string_view piece) { html += piece; });
     has_no_controls(html);
     demand(html.find("<capture>") == std::string::npos);
     demand(html.size() < 2'000'000);

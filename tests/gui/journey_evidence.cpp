@@ -20,6 +20,13 @@ QByteArray contents(const QString& path) {
     return file.readAll();
 }
 
+// Without what a report says of its own making.
+QByteArray withoutMaking(QByteArray report) {
+    for (const char* fact : {"\n<dt>command</dt>", "\n<dt>made</dt>"})
+        if (const auto at = report.indexOf(fact); at >= 0) report.remove(at, report.indexOf('\n', at + 1) - at);
+    return report;
+}
+
 void run(const QStringList& arguments) {
     QProcess program;
     program.start(qEnvironmentVariable("QPSCOPE"), arguments);
@@ -144,7 +151,7 @@ TEST_CASE("journey: evidence for the vendor is what the dialog said, and what th
     // The report is that of the anonymised copy, and names nobody.
     run({QStringLiteral("report"), QStringLiteral("-q"), QStringLiteral("-o"), path("cli.html"), path("case17-anonymized.pcapng")});
     const QByteArray report = contents(path("case17-report.html"));
-    CHECK(report == contents(path("cli.html")));
+    CHECK(withoutMaking(report) == withoutMaking(contents(path("cli.html"))));
     for (const QString& address : real) CHECK_FALSE(report.contains(address.toUtf8()));
 }
 

@@ -1,5 +1,6 @@
 #include <tests/samples/bridging.hpp>
 #include <tests/samples/fabric_sweep.hpp>
+#include <tests/samples/incast.hpp>
 #include <tests/samples/samples.hpp>
 #include <tests/samples/ultra_ethernet.hpp>
 #include <tests/samples/ultra_ethernet_paths.hpp>
@@ -297,6 +298,8 @@ constexpr std::array kSamples{
     Sample{"fabric_sweep", LinkType::erf, fabric_sweep},      Sample{"ultra_ethernet", LinkType::ethernet, ultra_ethernet},
     Sample{"bridging", LinkType::ethernet, bridging},         Sample{"bridging_differs", LinkType::ethernet, bridging_differs},
     Sample{"ultra_ethernet_paths", LinkType::ethernet, ultra_ethernet_paths},
+    Sample{"incast", LinkType::ethernet, incast_at_receiver, 0},
+    Sample{"incast_sender", LinkType::ethernet, incast_at_sender, 0},
 };
 
 void append_le32(std::vector<std::byte>& bytes, std::uint32_t value) {
@@ -308,13 +311,12 @@ void append_le32(std::vector<std::byte>& bytes, std::uint32_t value) {
 std::span<const Sample> samples() { return kSamples; }
 
 // Written by hand rather than with the project's writer, so that the reader's tests have another opinion: nanosecond
-// pcap, a packet every 10 microseconds from 2026-01-01, and later where a sample pauses.
+// pcap, from 2026-01-01 on a packet each step of the sample, and later where it pauses.
 std::vector<std::byte> capture_of(const Sample& sample) {
     constexpr std::uint32_t kMagic = 0xa1b23c4d;
     constexpr std::uint32_t kVersion = 4U << 16 | 2U;  // 2.4
     constexpr std::uint32_t kSnapLength = 262144;
     constexpr std::uint32_t kStart = 1767225600;
-    constexpr std::uint64_t kStep = 10'000;
     constexpr std::uint64_t kSecond = 1'000'000'000;
     std::vector<std::byte> file;
     for (const std::uint32_t word : {kMagic, kVersion, 0U, 0U, kSnapLength, std::to_underlying(sample.link)}) append_le32(file, word);
@@ -326,7 +328,7 @@ std::vector<std::byte> capture_of(const Sample& sample) {
         for (const std::uint32_t word : {static_cast<std::uint32_t>(kStart + time / kSecond), static_cast<std::uint32_t>(time % kSecond),
                                          static_cast<std::uint32_t>(captured), static_cast<std::uint32_t>(bytes.size())})
             append_le32(file, word);
-        time += kStep;
+        time += sample.step;
         file.insert(file.end(), bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(captured));
     }
     return file;

@@ -15,13 +15,14 @@ namespace qps::tests {
 struct SamplePacket {
     dissect::PacketSpec spec;
     std::size_t captured = std::dynamic_extent;  // bytes the capture keeps
-    std::uint64_t pause = 0;                     // nanoseconds before it, besides the 10 us that are between all
+    std::uint64_t pause = 0;                     // nanoseconds before it, besides those that are between all
 };
 
 struct Sample {
     std::string_view name;  // folder in captures/
     dissect::LinkType link;
     std::vector<SamplePacket> (*make)();
+    std::uint64_t step = 10'000;  // nanoseconds between all packets
 };
 
 [[nodiscard]] std::span<const Sample> samples();

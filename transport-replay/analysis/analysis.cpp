@@ -10,11 +10,14 @@ namespace qps::transport {
 using namespace dissect;
 
 struct Analysis::State {
-    explicit State(AnalysisSettings given) : settings(std::move(given)), gate(settings), lane(settings) {}
+    explicit State(AnalysisSettings given) : settings(std::move(given)), gate(settings), lane(std::make_unique<Lane>(settings)) {}
+    State(const State& of)
+        : settings(of.settings), gate(of.gate), lane(std::make_unique<Lane>(*of.lane)), reports(of.reports), links(of.links), packets(of.packets) {}
 
     AnalysisSettings settings;
     CaptureGate gate;
-    Lane lane;
+    std::unique_ptr<Lane> lane;
+    std::vector<LaneReport> reports;  // of recordings that ended
     LinkWatch links;
     std::uint64_t packets = 0;
 };
@@ -35,28 +38,38 @@ PacketRecord Analysis::observe(const Observation& observation) {
     const Sight sight = state.gate.pass(observation);
     state.links.glimpse(observation);
     if (state.links.wants(observation)) state.links.follow(observation, sight);
-    if (sight.handling == Handling::follow) state.lane.receive(observation, packet);
-    PacketRecord record = state.lane.follow(observation, sight);
+    if (sight.handling == Handling::follow) state.lane->receive(observation, packet);
+    PacketRecord record = state.lane->follow(observation, sight);
     if (observation.kind == ObservationKind::credits) record.link_credits = state.links.link_credits();
     return record;
 }
 
 void Analysis::prefetch(const Observation& far, const Observation& nearer, const Observation& near) const {
     state_->gate.prefetch(near);
-    state_->lane.prefetch(far, nearer, near);
+    state_->lane->prefetch(far, nearer, near);
 }
+
+void Analysis::end_recording() {
+    State& state = *state_;
+    state.reports.push_back(state.lane->finish(state.gate.so_far()));
+    state.gate.end_recording();
+    state.lane = std::make_unique<Lane>(state.settings, static_cast<std::uint16_t>(state.gate.so_far().recordings.size()), state.lane->numbered());
+}
+
+bool Analysis::continues(const Observation& observation) const { return state_->lane->continues(observation); }
+std::optional<Instant> Analysis::last() const { return state_->gate.so_far().last; }
 
 Timeline Analysis::so_far(const Drops& drops) const {
     Analysis copy = *this;
-    copy.state_->lane.listen({});
+    copy.state_->lane->listen({});
     return copy.finish(drops);
 }
 
 Timeline Analysis::finish(const Drops& drops) {
     State& state = *state_;
     GateReport report = state.gate.finish(drops);
-    std::vector<LaneReport> lanes;
-    lanes.push_back(state.lane.finish(report));
+    std::vector<LaneReport> lanes = std::move(state.reports);
+    lanes.push_back(state.lane->finish(report));
     LinkReport links = state.links.finish(report);
     return conclude(state.settings, std::move(report), std::move(links), merge(std::move(lanes)));
 }

@@ -25,6 +25,12 @@ public:
     // The next packet of the capture. What it was to its connection, from the past alone.
     PacketRecord observe(const Observation& observation);
 
+    // The next packet does not continue what was followed: it is of another recording, judged apart. Whether a packet continues it; when the
+    // last one was recorded.
+    void end_recording();
+    [[nodiscard]] bool continues(const Observation& observation) const;
+    [[nodiscard]] std::optional<dissect::Instant> last() const;
+
     // Says what comes: packets some places ahead, so that their lines are there when it is their turn. Changes nothing.
     static constexpr std::size_t kAhead = 8;  // packets from one to the next
     void prefetch(const Observation& far, const Observation& nearer, const Observation& near) const;

@@ -28,6 +28,8 @@ public:
     using More = std::function<void(dissect::FrameIndex, dissect::Annotation&)>;
     void know(More more) { more_ = std::move(more); }
 
+    void end_recording() { analysis_.end_recording(); }
+
     // The next packet of the capture. Its annotation lives here, until the next call.
     void annotate(dissect::Packet& packet);
 

@@ -15,6 +15,7 @@
 
 #include <optional>
 #include <span>
+#include <vector>
 
 #include <boost/unordered/unordered_flat_set.hpp>
 
@@ -43,6 +44,7 @@ struct GateReport {
     std::uint64_t bytes = 0;
     std::optional<dissect::Instant> first;
     std::optional<dissect::Instant> last;
+    std::vector<dissect::Instant> recordings;  // when each but the last ended
     dissect::Instant now{};            // of what was followed
     dissect::Instant now_transport{};  // of these, RDMA alone
     dissect::Instant now_link{};       // also of what names no hosts
@@ -69,6 +71,9 @@ public:
     [[nodiscard]] bool looks_up_all() const { return copies_.knows_nothing() && !copies_.active() && !quality_.expects_clocks_by_file(); }
     // The same of a batch, of which `summary` has all or nothing. `met`: what a window said of its packets, in order, where it looks_up_all().
     void pass(const GateSummary& summary, std::span<const Observation> batch, std::span<const MetAt> met, std::span<Sight> sights);
+    // The packets that come do not continue those before them.
+    void end_recording() { report_.recordings.push_back(report_.last.value_or(report_.now)); }
+    [[nodiscard]] const GateReport& so_far() const { return report_; }
     // Hands out what it counted. Call it once.
     [[nodiscard]] GateReport finish(const dissect::Drops& drops);
 

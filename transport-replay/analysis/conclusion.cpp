@@ -17,15 +17,27 @@ namespace {
 constexpr std::uint64_t kFewestWrong = 4;     // packets; below, chance cannot be told from a rule
 constexpr std::uint64_t kFewestAccepted = 8;  // requests that are not sent again
 
-// Silence is an answer where the tap hears the other host at all.
+// Silence is an answer where the tap hears the other host at all, and all that it says is for somebody else.
 void judge_silence(Timeline& timeline, const HostPairs& heard) {
+    // What another recording heard says nothing of this one.
+    HostPairs heard_there;
+    if (!timeline.recordings.empty())
+        for (const Connection& connection : timeline.connections)
+            for (const End end : {End::a, End::b})
+                if (connection.way(end).packets != 0)
+                    heard_there.insert(heard_pair(connection.end(end).address, connection.end(other(end)).address, connection.recording));
+    const auto only_heard = [&](const Address& source, const Address& destination, std::uint16_t recording) {
+        return timeline.recordings.empty() ? timeline.quality.only_heard(source, destination)
+                                           : !heard_there.contains(heard_pair(destination, source, recording));
+    };
     for (Recovery& recovery : timeline.recoveries) {
         if (!recovery.inferred) continue;
         const Connection* connection = timeline.find(recovery.connection);
         if (connection == nullptr) continue;
         const Address& source = connection->end(recovery.requester).address;
         const Address& destination = connection->end(other(recovery.requester)).address;
-        recovery.inferred = !heard.contains(FlowKey{destination, source, {}, {}}) && timeline.quality.only_heard(source, destination);
+        recovery.inferred = connection->ambiguous || (!heard.contains(heard_pair(destination, source, connection->recording)) &&
+                                                     only_heard(source, destination, connection->recording));
     }
 }
 
@@ -127,6 +139,7 @@ Timeline conclude(const AnalysisSettings& settings, GateReport&& gate, LinkRepor
     timeline.bytes = gate.bytes;
     timeline.first = gate.first;
     timeline.last = gate.last;
+    timeline.recordings = std::move(gate.recordings);
     timeline.quality = std::move(gate.quality);
     timeline.learned = std::move(gate.learned);
     timeline.cm = std::move(lanes.cm);

@@ -22,9 +22,9 @@ void keep_told(std::vector<RateControl>& rates, const std::deque<Connection>& co
 
 }  // namespace
 
-Lane::Lane(AnalysisSettings settings)
-    : settings_(std::move(settings)), cm_(settings_.memory), congestion_(settings_.memory), rates_(settings_.memory), incasts_({}, settings_.memory),
-      tracker_(static_cast<bool>(settings_.message), settings_.memory), ulp_(settings_.hints, settings_.memory, settings_.sums_apart), iwarp_(settings_.memory), uet_(settings_.memory) {}
+Lane::Lane(AnalysisSettings settings, std::uint16_t recording, std::uint32_t numbered)
+    : settings_(std::move(settings)), recording_(recording), cm_(settings_.memory), congestion_(settings_.memory), rates_(settings_.memory), incasts_({}, settings_.memory),
+      tracker_(static_cast<bool>(settings_.message), settings_.memory, numbered), ulp_(settings_.hints, settings_.memory, settings_.sums_apart), iwarp_(settings_.memory), uet_(settings_.memory) {}
 
 void Lane::listen(AnalysisSettings&& listeners) {
     settings_.message = std::move(listeners.message);
@@ -62,7 +62,7 @@ PacketRecord Lane::follow_believed(const Observation& observation, const Sight& 
                        observation.kind == ObservationKind::ultra_ethernet;
     if (other) {
         if (observation.flow.source != Address{} && heard_.size() < kMaxHeard)
-            heard_.insert(FlowKey{observation.flow.source, observation.flow.destination, {}, {}});
+            heard_.insert(heard_pair(observation.flow.source, observation.flow.destination, recording_));
         if (observation.kind == ObservationKind::stream) return follow_stream(observation);
         if (observation.kind == ObservationKind::ultra_ethernet) return follow_context(observation, sight);
     }
@@ -86,6 +86,7 @@ PacketRecord Lane::follow_believed(const Observation& observation, const Sight& 
 
 PacketRecord Lane::follow_stream(const Observation& observation) {
     PacketRecord record;
+    tails_.note(observation);
     exchanges_.observe(observation, tracker_);
     iwarp_.observe(observation, {tracker_, ulp_, settings_.operation}, record);
     drain();
@@ -166,6 +167,7 @@ LaneReport Lane::finish(const GateReport& gate) {
     report.congestion.rates_left_out = rates_.left_out();
     report.congestion.rates = rates_.finish();
     report.tracked = tracker_.finish([this] { drain(); });
+    for (Connection& connection : report.tracked.connections) connection.recording = recording_;
     keep_told(report.congestion.rates, report.tracked.connections);
     report.ulp = ulp_.finish(report.cm, settings_.operation);
     collectives_.settle(report.ulp);

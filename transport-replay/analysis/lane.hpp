@@ -5,6 +5,7 @@
 #include <transport-replay/analysis/analysis_settings.hpp>
 #include <transport-replay/analysis/capture_gate.hpp>
 #include <transport-replay/analysis/lane_report.hpp>
+#include <transport-replay/analysis/tcp_tails.hpp>
 #include <transport-replay/cm/cm_ladder.hpp>
 #include <transport-replay/collectives/collective_tracker.hpp>
 #include <transport-replay/iwarp/iwarp_tracker.hpp>
@@ -21,7 +22,8 @@ namespace qps::transport {
 
 class Lane {
 public:
-    explicit Lane(AnalysisSettings settings);
+    // `recording`: that it follows; `numbered`: connections of those before it.
+    explicit Lane(AnalysisSettings settings, std::uint16_t recording = 0, std::uint32_t numbered = 0);
 
     // A packet of its hosts, in the order of the capture; `sight`: what the gate decided. What it was to its connection.
     PacketRecord follow(const Observation& observation, const Sight& sight);
@@ -42,7 +44,12 @@ public:
     [[nodiscard]] Peaks peaks() const;
     void listen(AnalysisSettings&& listeners);  // to others than before
 
-    // The end of the capture: everything that is open is decided or called open. Call it once.
+    // Whether the packet goes on with what was there: another recording, of the same hosts and queue pairs, would begin anew.
+    [[nodiscard]] bool continues(const Observation& observation) const {
+        return observation.kind == ObservationKind::stream ? tails_.continues(observation)
+                                                           : tracker_.continues(observation) || cm_.continues(observation);
+    }
+    // The end of the recording: everything that is open is decided or called open. Call it once.
     [[nodiscard]] LaneReport finish(const GateReport& gate);
 
 private:
@@ -55,6 +62,7 @@ private:
     void drain();
 
     AnalysisSettings settings_;
+    std::uint16_t recording_ = 0;
     Observation believed_;  // what is followed of a packet whose ICRC says nothing
     CmTracker cm_;
     CongestionTracker congestion_;
@@ -68,6 +76,7 @@ private:
     WireupWatch wireups_;
     UetTracker uet_;
     HostPairs heard_;
+    TcpTails tails_;
 };
 
 }  // namespace qps::transport

@@ -20,6 +20,9 @@ namespace qps::transport {
 
 // Pairs of hosts, each way, of which something else than RDMA was heard: TCP beside it, say.
 using HostPairs = boost::unordered_flat_set<FlowKey, FlowHash>;
+[[nodiscard]] inline FlowKey heard_pair(const Address& source, const Address& destination, std::uint16_t recording) {
+    return {source, destination, dissect::Qpn{recording}, {}};
+}
 inline constexpr std::size_t kMaxHeard = 1 << 14;
 
 struct LaneReport {

@@ -64,7 +64,8 @@ void ShardedBatch::share_out(std::size_t place) {
 struct ShardedState {
     // A lane, and who it tells of what while it follows a batch.
     struct Member {
-        explicit Member(const AnalysisSettings& settings) : lane(settings) {}
+        explicit Member(const AnalysisSettings& settings, std::uint16_t recording = 0, std::uint32_t numbered = 0)
+            : lane(settings, recording, numbered) {}
         explicit Member(const Lane& of) : lane(of) {}
         Lane lane;
         std::vector<std::uint32_t> places;   // of the batch that it follows
@@ -77,6 +78,8 @@ struct ShardedState {
     void copy_lane(std::size_t lane, ShardedState& copy) const;
     void number(ShardedBatch& batch);
     void number_the_rest();
+    void finish_lanes(const GateReport& report, bool tells);
+    void end_recording();
     [[nodiscard]] PartReport finish(const Drops& drops, bool tells);
     [[nodiscard]] Timeline finish_whole(const Drops& drops, bool tells);
 
@@ -87,6 +90,7 @@ struct ShardedState {
     RepetitionWindow window;  // of gates that look everything up in it
     std::unique_ptr<LinkWatch> links;
     std::vector<std::unique_ptr<Member>> members;
+    std::vector<LaneReport> reports;  // of recordings that ended
     std::vector<LaneEvents*> hears;  // by lane: what is being followed
     std::vector<std::uint32_t> here;  // the place of the packet
     std::uint64_t packets = 0;
@@ -300,10 +304,7 @@ void ShardedAnalysis::visit(ShardedBatch& batch, const Visit& visit, const std::
     }
 }
 
-PartReport ShardedState::finish(const Drops& drops, bool tells) {
-    GateReport report = gate.finish(drops);
-    number_the_rest();
-    std::vector<LaneReport> reports;
+void ShardedState::finish_lanes(const GateReport& report, bool tells) {
     std::vector<LaneEvents> last(members.size());
     for (std::size_t lane = 0; lane < members.size(); ++lane) {
         hears[lane] = tells ? &last[lane] : nullptr;
@@ -331,6 +332,22 @@ PartReport ShardedState::finish(const Drops& drops, bool tells) {
     order_stably(all.operations, [](const auto& ended) { return ended.what.connection; });
     for (const auto& ended : all.messages) settings.message(ended.what.connection, ended.what.requester, ended.what.message);
     for (const auto& ended : all.operations) settings.operation(ended.what);
+}
+
+void ShardedState::end_recording() {
+    finish_lanes(gate.so_far(), true);
+    gate.end_recording();
+    for (std::size_t lane = 0; lane < members.size(); ++lane) {
+        auto next = std::make_unique<Member>(of_lane(lane), static_cast<std::uint16_t>(gate.so_far().recordings.size()), members[lane]->lane.numbered());
+        next->numbers = std::move(members[lane]->numbers);
+        members[lane] = std::move(next);
+    }
+}
+
+PartReport ShardedState::finish(const Drops& drops, bool tells) {
+    GateReport report = gate.finish(drops);
+    number_the_rest();
+    finish_lanes(report, tells);
     LinkReport of_links = links->finish(report);
     return {std::move(report), std::move(of_links), merge(std::move(reports)), std::move(first_packets)};
 }
@@ -352,6 +369,7 @@ std::shared_ptr<ShardedState> ShardedState::empty_copy() const {
 Timeline ShardedAnalysis::so_far(const Drops& drops) const {
     const std::shared_ptr<ShardedState> copy = state_->empty_copy();
     copy->gate = state_->gate;
+    copy->reports = state_->reports;
     copy->next_number = state_->next_number;
     for (std::size_t lane = 0; lane < copy->members.size(); ++lane) {
         state_->copy_lane(lane, *copy);
@@ -362,6 +380,7 @@ Timeline ShardedAnalysis::so_far(const Drops& drops) const {
 
 Timeline ShardedAnalysis::so_far(ShardedBatch& batch, const Drops& drops) const {
     const std::shared_ptr<ShardedState> copy = std::exchange(batch.copy_, nullptr);
+    copy->reports = state_->reports;
     copy->next_number = state_->next_number;
     for (std::size_t lane = 0; lane < copy->members.size(); ++lane) copy->members[lane]->numbers = state_->members[lane]->numbers;
     return copy->finish_whole(drops, false);
@@ -374,6 +393,12 @@ std::vector<std::uint32_t> ShardedAnalysis::numbers(std::size_t lane) const {
     std::iota(numbers.begin(), numbers.end(), 1U);
     return numbers;
 }
+
+void ShardedAnalysis::end_recording() { state_->end_recording(); }
+bool ShardedAnalysis::continues(const Observation& observation) const {
+    return std::ranges::any_of(state_->members, [&](const auto& member) { return member->lane.continues(observation); });
+}
+std::optional<Instant> ShardedAnalysis::last() const { return state_->gate.so_far().last; }
 
 Timeline ShardedAnalysis::finish(const Drops& drops) { return state_->finish_whole(drops, true); }
 PartReport ShardedAnalysis::finish_part(const Drops& drops) { return state_->finish(drops, true); }

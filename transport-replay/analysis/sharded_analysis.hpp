@@ -138,6 +138,13 @@ public:
     // `after`: after each packet, when all that it ended was told. `from`: of packets before that place nothing is told. Where over(), nothing is.
     void visit(ShardedBatch& batch, const Visit& visit, const std::function<void()>& after = {}, std::size_t from = 0);
 
+    // The next batch does not continue what was followed: it is another recording, judged apart. Where every batch was visited.
+    void end_recording();
+    // Whether that packet continues it.
+    [[nodiscard]] bool continues(const Observation& observation) const;
+    // When the last packet so far was recorded.
+    [[nodiscard]] std::optional<dissect::Instant> last() const;
+
     // Whether the result may depend on the number of lanes, because together they needed more than there is: then it counts for nothing, and
     // the capture is to be followed in one lane. Always false for one.
     [[nodiscard]] bool over() const;

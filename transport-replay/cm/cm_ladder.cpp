@@ -1,6 +1,7 @@
 #include <dissect/mad/administration.hpp>
 #include <dissect/mad/attributes.hpp>
 #include <dissect/mad/cm.hpp>
+#include <dissect/timers.hpp>
 #include <dissect/types.hpp>
 #include <transport-replay/cm/cm_ladder.hpp>
 
@@ -236,10 +237,7 @@ bool is_from_active(const CmAttempt& attempt, const CmDatagram& datagram, const 
     return datagram.remote_id == 0 || datagram.remote_id != attempt.active.communication_id;
 }
 
-// 4.096 us * 2^t (12.7).
-Duration cm_time(std::optional<std::uint8_t> exponent) {
-    return Duration{std::int64_t{4096} << (exponent.value_or(kDefaultCmTimeout) & 31)};
-}
+Duration cm_time(std::optional<std::uint8_t> code) { return dissect::timeout_of(code.value_or(kDefaultCmTimeout)); }
 
 CmOutcome outcome_of(const CmAttempt& attempt, Instant now) {
     const Duration silent = now - attempt.last_time;
@@ -323,6 +321,14 @@ CmNews CmTracker::observe(const Observation& observation) {
                 begins ? role_of(*datagram).sender_is_active : is_from_active(attempt, *datagram, observation.flow.source), observation);
 }
 
+bool CmTracker::continues(const Observation& observation) const {
+    if (!observation.management || observation.icrc == CrcStatus::bad) return false;
+    const auto management_class = read(observation.payload, named(kMadFields, "infiniband.mad.mgmtclass"));
+    if (management_class != std::to_underlying(ManagementClass::communication)) return false;
+    const auto datagram = read_cm(observation.payload);
+    return datagram && (is_request(datagram->message) ? find_request(*datagram, observation) : find(*datagram, observation)).has_value();
+}
+
 std::optional<CmTracker::Index> CmTracker::find_request(const CmDatagram& datagram, const Observation& observation) const {
     const auto found = by_id_.find(IdKey{observation.flow.source, observation.flow.destination, datagram.local_id});
     if (found == by_id_.end()) return {};
@@ -390,6 +396,8 @@ CmNews CmTracker::take(Index index, const CmDatagram& datagram, bool from_active
         memory.lap_transaction = datagram.transaction;
         for (std::uint32_t& seen : memory.seen) seen &= ~(bit_of(CmEvent::lap) | bit_of(CmEvent::mra_of_lap) | bit_of(CmEvent::apr));
     }
+    CmSide& sender = from_active ? attempt.active : attempt.passive;
+    if (!sender.network) sender.network = observation.network;
     std::uint32_t& seen = memory.seen[from_active ? 1 : 0];
     const bool first = (seen & bit_of(event)) == 0;
     const std::uint64_t said = digest(datagram.body);

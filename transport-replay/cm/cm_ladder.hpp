@@ -49,6 +49,8 @@ public:
     explicit CmTracker(const MemoryBudget& budget = MemoryBudget{}) : most_attempts_(budget.items(Share::attempts)) {}
     CmNews observe(const Observation& observation);
     [[nodiscard]] const CmAttempt& attempt(std::uint32_t uid) const { return report_.attempts[uid]; }
+    // Whether it is a message of an attempt that is known.
+    [[nodiscard]] bool continues(const Observation& observation) const;
     // The packet that matched goes to the passive side's queue pair.
     void name_passive(std::uint32_t uid, const FlowKey& flow);
     // It is that late: of a capture of which this tracker follows a part.

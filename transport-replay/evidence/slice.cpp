@@ -10,6 +10,8 @@ using namespace dissect;
 
 namespace {
 
+constexpr std::size_t kMostFrames = std::size_t{1} << 20;  // of a finding
+
 template <class T>
 void sort_once(std::vector<T>& values) {
     std::ranges::sort(values);
@@ -55,7 +57,7 @@ std::vector<std::size_t> findings_named(const Timeline& timeline, std::string_vi
 std::vector<FrameIndex> evidence_of(const Timeline& timeline, std::span<const std::size_t> findings) {
     std::vector<FrameIndex> frames;
     for (const std::size_t place : findings)
-        frames.insert(frames.end(), timeline.findings[place].packets.begin(), timeline.findings[place].packets.end());
+        for (const FindingEvent& event : events_of(timeline.findings[place], timeline, kMostFrames)) frames.push_back(event.frame);
     sort_once(frames);
     return frames;
 }

@@ -3,10 +3,10 @@
 // LLDP to the nearest bridge never leaves its link, so two stations heard on one interface are its ends, if one of them is a bridge and no
 // third one is heard. A willing end takes the configuration of the other end, and announces it from then on (IEEE 802.1Q 38.4.2): it
 // has time for that. CEE announces what is wished for, not what is in force: only where nobody is willing, a difference stays one.
+#include <transport-replay/findings/facts.hpp>
 #include <transport-replay/findings/families.hpp>
 #include <transport-replay/model/link_priorities.hpp>
 #include <transport-replay/model/timeline.hpp>
-#include <transport-replay/report/words.hpp>
 
 #include <algorithm>
 #include <array>
@@ -14,15 +14,45 @@
 #include <functional>
 #include <utility>
 
-#include <fmt/format.h>
-
 namespace qps::transport::families {
 
 namespace {
 
 using dissect::Duration;
 using dissect::Instant;
-using namespace words;
+using namespace facts;
+
+constexpr FactRow kAnnouncer{"announcer", Unit::host, "MAC address of an end of the link"};
+constexpr FactRow kAnnouncerName{"announcer_name", Unit::text, "what it calls itself"};
+constexpr FactRow kPartner{"partner", Unit::host, "MAC address of its link partner"};
+constexpr FactRow kPartnerName{"partner_name", Unit::text, "what that calls itself"};
+constexpr FactRow kAnnouncerPriorities{"announcer_priorities", Unit::list, "priorities that the end announces"};
+constexpr FactRow kPartnerPriorities{"partner_priorities", Unit::list, "priorities that its link partner announces"};
+constexpr FactRow kWillingEnd{"willing_end", Unit::host, "the end that is willing to take the configuration of the other, and did not; nothing: neither is"};
+constexpr FactRow kRepeatedOwn{"repeated", Unit::count, "how often it announced its own again"};
+constexpr FactRow kRepeatedWithin{"repeated_within", Unit::duration, "time from what the other end announced to the last of these"};
+constexpr FactRow kPriority{"priority", Unit::number, "the priority that it is about"};
+constexpr FactRow kDifferingPriorities{"differing_priorities", Unit::count, "priorities that are shared out differently"};
+constexpr FactRow kRecommended{"recommended", Unit::flag, "the first end recommends it to its link partner, and does not announce it of itself"};
+constexpr FactRow kAnnouncerSelection{"announcer_selection", Unit::word, "how the end selects frames of the priority, where it is no share of the bandwidth"};
+constexpr FactRow kAnnouncerPercent{"announcer_percent", Unit::number, "percent of the bandwidth that it gives to the priority and those of its class"};
+constexpr FactRow kAnnouncerClass{"announcer_class", Unit::list, "priorities of its class, where they are several"};
+constexpr FactRow kPartnerSelection{"partner_selection", Unit::word, "how its link partner selects frames of the priority, likewise"};
+constexpr FactRow kPartnerPercent{"partner_percent", Unit::number, "percent of the bandwidth that its link partner gives to them"};
+constexpr FactRow kPartnerClass{"partner_class", Unit::list, "priorities of the class there, where they are several"};
+constexpr FactRow kOutsidePackets{"outside_packets", Unit::count, "RoCE packets of that priority and DSCP"};
+constexpr FactRow kOtherOutside{"other_outside", Unit::count, "RoCE packets of other priorities and DSCPs for which the same holds"};
+constexpr FactRow kTagged{"tagged", Unit::flag, "the priority is that of the VLAN tag; else the end maps the DSCP to it"};
+constexpr FactRow kStation{"station", Unit::host, "MAC address of the NIC, where the announcing end is the switch"};
+constexpr FactRow kEarlierToo{"earlier_too", Unit::flag, "some of the packets passed before the end changed what it announces"};
+constexpr FactRow kNoLonger{"no_longer", Unit::flag, "what the end announced last no longer leaves these packets without PFC"};
+constexpr FactRow kLifetime{"lifetime", Unit::duration, "how long an announcement holds; nothing where the last one says that the end stops"};
+constexpr FactRow kLldpSilence{"lldp_silence", Unit::duration, "time from its last announcement to the last packet of the link"};
+constexpr std::array kBridgingFacts{
+    &kAnnouncer, &kAnnouncerName, &kPartner, &kPartnerName, &kAnnouncerPriorities, &kPartnerPriorities, &kWillingEnd, &kRepeatedOwn, &kRepeatedWithin,
+    &kPriority, &kDifferingPriorities, &kRecommended, &kAnnouncerSelection, &kAnnouncerPercent, &kAnnouncerClass, &kPartnerSelection, &kPartnerPercent,
+    &kPartnerClass, &kOutsidePackets, &kOtherOutside, &kTagged, &kStation, &kEarlierToo, &kNoLonger, &kLifetime, &kLldpSilence,
+};
 
 constexpr Duration kTimeToTake{10'000'000'000};  // 10 s; a change is announced within one (802.1AB 9.2.5.7)
 constexpr std::uint64_t kRepeatedOften = 2;      // after the other end announced its own
@@ -49,62 +79,71 @@ void each_link(const Timeline& timeline, Each each) {
     }
 }
 
-// "02:00:00:00:00:f1 (leaf-1)".
-std::string end_text(const BridgingEnd& end) {
+// What is left of its name between parentheses; nothing where it has none.
+std::optional<std::string> name_of(const BridgingEnd& end) {
     constexpr std::size_t kMost = 32;
     std::string name = end.name.substr(0, kMost);
     for (char& c : name)
         if (c <= ' ' || c > '~' || c == '(' || c == ')') c = '_';
     while (name.ends_with('.')) name.pop_back();
-    return name.empty() ? text(end.sender) : fmt::format("{} ({})", text(end.sender), name);
+    return nonzero(std::move(name));
 }
 
-// "priority 3", "priorities 3, 4 and 6", "no priority".
-std::string priorities_text(PriorityBits priorities) {
-    if (priorities == 0) return "no priority";
-    std::string list;
-    int left = std::popcount(priorities);
-    const std::string_view noun = left == 1 ? "priority" : "priorities";
-    for (unsigned priority = 0; priority < kLinkPriorities; ++priority) {
-        if ((priorities >> priority & 1U) == 0) continue;
-        list += fmt::format("{}{}", priority, left > 2 ? ", " : left == 2 ? " and " : "");
-        --left;
-    }
-    return fmt::format("{} {}", noun, list);
+std::vector<std::string> list_of(PriorityBits priorities) {
+    std::vector<std::string> list;
+    for (unsigned priority = 0; priority < kLinkPriorities; ++priority)
+        if ((priorities >> priority & 1U) != 0) list.push_back(std::to_string(priority));
+    return list;
 }
 
-std::string share_text(const PriorityShares::Share& share) {
+Facts facts_of(const LinkEnds& ends, const BridgingEnd& announcer) {
+    const BridgingEnd& partner = ends.other(announcer);
+    return {{kAnnouncer, announcer.sender},
+            {kAnnouncerName, name_of(announcer)},
+            {kPartner, partner.sender},
+            {kPartnerName, name_of(partner)},
+            {kInterface, ends.link.interface}};
+}
+
+// Nothing of a share of the bandwidth.
+std::optional<std::string_view> selection_of(const PriorityShares::Share& share) {
     switch (share.selection) {
         case TransmissionSelection::strict: return "strict priority";
         case TransmissionSelection::credit_based: return "a credit-based shaper";
         case TransmissionSelection::vendor: return "an algorithm of its vendor";
         case TransmissionSelection::enhanced: break;
     }
-    const bool alone = std::has_single_bit(share.with);
-    return fmt::format("{} %{}", share.percent, alone ? " of the bandwidth" : fmt::format(" of the bandwidth for {} together", priorities_text(share.with)));
+    return std::nullopt;
+}
+std::optional<std::uint64_t> percent_of(const PriorityShares::Share& share) {
+    return selection_of(share) ? std::nullopt : std::optional<std::uint64_t>(share.percent);
+}
+std::optional<std::vector<std::string>> class_of(const PriorityShares::Share& share) {
+    return selection_of(share) || std::has_single_bit(share.with) ? std::nullopt : std::optional(list_of(share.with));
 }
 
-std::vector<dissect::FrameIndex> evidence_of(const LinkEnds& ends) {
-    return {ends.bridge.since, ends.bridge.last, ends.station.since, ends.station.last};
+FindingEvent since_event(const BridgingEnd& end) { return {end.since, EventRole::evidence, end.since_time}; }
+FindingEvent last_event(const BridgingEnd& end) { return {end.last, EventRole::evidence, end.last_time}; }
+std::vector<FindingEvent> events_of(const LinkEnds& ends) {
+    return {since_event(ends.bridge), last_event(ends.bridge), since_event(ends.station), last_event(ends.station)};
 }
 
-// How a difference stays one: "neither is willing to take the other's", "... is willing to take it, and repeated its own twice within 60 s";
-// nothing where it may pass. `taker` would take the other's; nobody where it is null.
-std::optional<std::string> lasting(const LinkEnds& ends, const BridgingEnd* taker) {
-    if (taker == nullptr) return "neither is willing to take the other's";
+// How a difference stays one: of who is willing to take the other's, how often it repeated its own; no facts where neither is. Nothing where
+// it may pass. `taker` would take the other's; nobody where it is null.
+std::optional<Facts> lasting(const LinkEnds& ends, const BridgingEnd* taker) {
+    if (taker == nullptr) return Facts{};
     const Duration since = taker->last_time - ends.other(*taker).since_time;
     if (ends.bridge.announced.cee || taker->repeated < kRepeatedOften || since < kTimeToTake) return std::nullopt;
-    return fmt::format("{} is willing to take the other's, but repeated its own {} within {}", text(taker->sender), times(taker->repeated),
-                       duration_text(since));
+    return Facts{{kWillingEnd, taker->sender}, {kRepeatedOwn, taker->repeated}, {kRepeatedWithin, since}};
 }
+
+void append(Facts& facts, const Facts& more) { facts.insert(facts.end(), more.begin(), more.end()); }
 
 // Who takes the configuration of the other end: of two that are willing the one with the higher address (38.4.2).
 const BridgingEnd* taker_of(const LinkEnds& ends, bool bridge_willing, bool station_willing) {
     if (bridge_willing && station_willing) return ends.bridge.sender > ends.station.sender ? &ends.bridge : &ends.station;
     return bridge_willing ? &ends.bridge : station_willing ? &ends.station : nullptr;
 }
-
-std::string on_interface(const LinkEnds& ends) { return fmt::format("on interface {}", std::to_underlying(ends.link.interface)); }
 
 // The same station by another name of its port, or in another file.
 bool announces_after(const Timeline& timeline, const BridgingEnd& end) {
@@ -131,15 +170,22 @@ SharesDiffer compare(const PriorityShares& one, const PriorityShares& other) {
     return found;
 }
 
-void emit_shares(const LinkEnds& ends, const BridgingEnd& said, const PriorityShares& theirs, std::string_view verb, const BridgingEnd& end,
-                 const std::string& lasts, const Emit& emit) {
-    const SharesDiffer differ = compare(theirs, *end.announced.shares);
-    emit({.party = Party::fabric,
-          .old_packets = evidence_of(ends),
-          .old_summary = fmt::format("For priority {} {} {} {}, and its link partner {} announces {}, {}; {} differ{}; {}.", differ.priority, end_text(said),
-                                 verb, share_text(theirs.of[differ.priority]), end_text(end), share_text(end.announced.shares->of[differ.priority]),
-                                 on_interface(ends), counted(differ.count, "priority"), differ.count == 1 ? "s" : "", lasts),
-          .old_advice = "Compare ETS of both (`mlnx_qos -i DEV` or `dcb ets show dev DEV`, the QoS policy of the port), or let the NIC be willing."});
+void emit_shares(const LinkEnds& ends, const BridgingEnd& said, const PriorityShares& theirs, bool recommended, const Facts& lasts, const Emit& emit) {
+    const PriorityShares& own = *ends.other(said).announced.shares;
+    const SharesDiffer differ = compare(theirs, own);
+    const PriorityShares::Share &there = theirs.of[differ.priority], &here = own.of[differ.priority];
+    Facts facts = facts_of(ends, said);
+    append(facts, {{kPriority, differ.priority},
+                   {kDifferingPriorities, differ.count},
+                   {kRecommended, recommended},
+                   {kAnnouncerSelection, selection_of(there)},
+                   {kAnnouncerPercent, percent_of(there)},
+                   {kAnnouncerClass, class_of(there)},
+                   {kPartnerSelection, selection_of(here)},
+                   {kPartnerPercent, percent_of(here)},
+                   {kPartnerClass, class_of(here)}});
+    append(facts, lasts);
+    emit({.party = Party::fabric, .facts = std::move(facts), .events = events_of(ends)});
 }
 
 void pfc_differs(const Timeline& timeline, const Emit& emit) {
@@ -148,12 +194,10 @@ void pfc_differs(const Timeline& timeline, const Emit& emit) {
         if (!bridge.pfc || !station.pfc || bridge.pfc == station.pfc) return;
         const auto lasts = lasting(ends, taker_of(ends, bridge.pfc_willing, station.pfc_willing));
         if (!lasts) return;
-        emit({.party = Party::fabric,
-              .old_packets = evidence_of(ends),
-              .old_summary = fmt::format("{} announces PFC for {}, and its link partner {} for {}, {}; {}.", end_text(ends.bridge),
-                                     priorities_text(*bridge.pfc), end_text(ends.station), priorities_text(*station.pfc), on_interface(ends), *lasts),
-              .old_advice = "Enable PFC for the same priorities at both (`mlnx_qos -i DEV --pfc` or `dcb pfc set dev DEV`, the PFC profile of the port): "
-                        "where one lacks it, that priority loses packets."});
+        Facts facts = facts_of(ends, ends.bridge);
+        append(facts, {{kAnnouncerPriorities, list_of(*bridge.pfc)}, {kPartnerPriorities, list_of(*station.pfc)}});
+        append(facts, *lasts);
+        emit({.party = Party::fabric, .facts = std::move(facts), .events = events_of(ends)});
     });
 }
 
@@ -163,11 +207,11 @@ void ets_differs(const Timeline& timeline, const Emit& emit) {
             const BridgingEnd& partner = ends.other(*end);
             const BridgingAnnouncement &own = end->announced, &theirs = partner.announced;
             if (!own.shares || !own.shares_willing || !theirs.recommended || *own.shares == *theirs.recommended) continue;
-            if (const auto lasts = lasting(ends, end)) emit_shares(ends, partner, *theirs.recommended, "recommends", *end, *lasts, emit);
+            if (const auto lasts = lasting(ends, end)) emit_shares(ends, partner, *theirs.recommended, true, *lasts, emit);
         }
         const BridgingAnnouncement &bridge = ends.bridge.announced, &station = ends.station.announced;
         if (!bridge.shares || !station.shares || bridge.shares == station.shares || bridge.shares_willing || station.shares_willing) return;
-        if (const auto lasts = lasting(ends, nullptr)) emit_shares(ends, ends.bridge, *bridge.shares, "announces", ends.station, *lasts, emit);
+        if (const auto lasts = lasting(ends, nullptr)) emit_shares(ends, ends.bridge, *bridge.shares, false, *lasts, emit);
     });
 }
 
@@ -179,13 +223,10 @@ void application_priority_differs(const Timeline& timeline, const Emit& emit) {
         const bool willing = !bridge.cee || station.applications_willing || bridge.applications_willing;
         const Duration since = ends.station.last_time - ends.bridge.since_time;
         if (willing && (bridge.cee || ends.station.repeated < kRepeatedOften || since < kTimeToTake)) return;
-        const std::string lasts = willing ? fmt::format("the latter repeated it {} within {}", times(ends.station.repeated), duration_text(since))
-                                          : std::string("neither is willing to take the other's");
-        emit({.party = Party::fabric,
-              .old_packets = evidence_of(ends),
-              .old_summary = fmt::format("{} announces {} for RoCEv2 (UDP port 4791), and its link partner {} {}, {}; {}.", end_text(ends.bridge),
-                                     priorities_text(bridge.roce), end_text(ends.station), priorities_text(station.roce), on_interface(ends), lasts),
-              .old_advice = "Map RoCEv2 to one priority at both (`dcb app show dev DEV`, the QoS map of the port), and give it PFC if it is to be lossless."});
+        Facts facts = facts_of(ends, ends.bridge);
+        append(facts, {{kAnnouncerPriorities, list_of(bridge.roce)}, {kPartnerPriorities, list_of(station.roce)}});
+        if (willing) append(facts, {{kRepeatedOwn, ends.station.repeated}, {kRepeatedWithin, since}});
+        emit({.party = Party::fabric, .facts = std::move(facts), .events = events_of(ends)});
     });
 }
 
@@ -193,18 +234,13 @@ void application_priority_differs(const Timeline& timeline, const Emit& emit) {
 struct OutsideRows {
     const OutsidePfc* most = nullptr;
     std::uint64_t all = 0;
-    std::vector<dissect::FrameIndex> packets;
+    std::vector<FindingEvent> events;
 
     void add(const OutsidePfc& one) {
         if (most == nullptr || one.packets > most->packets) most = &one;
         all += one.packets;
-        if (packets.size() < kMaxEvidence) packets.push_back(one.first);
+        events.push_back({one.first, EventRole::evidence, one.first_time});
     }
-    [[nodiscard]] std::string how(bool now) const {
-        if (most->tagged) return fmt::format("by PCP, with DSCP {}", most->dscp);
-        return fmt::format("by DSCP {}, as {}", most->dscp, now ? "it maps it" : "mapped then");
-    }
-    [[nodiscard]] std::string rest() const { return all == most->packets ? "" : fmt::format(", and {} of others", grouped(all - most->packets)); }
 };
 
 // Whether they would still be outside by what the end announced last; else it announced something else when they passed.
@@ -215,32 +251,44 @@ bool still_outside(const BridgingAnnouncement& last, const OutsidePfc& packets) 
     return possible != 0 && (possible & *last.pfc) == 0;
 }
 
-void emit_outside(const BridgingLink& link, const BridgingEnd& end, const std::string& to, OutsideRows rows, const Emit& emit) {
+FindingDraft draft_of(const BridgingLink& link, const BridgingEnd& end, const BridgingEnd& station, OutsideRows&& rows) {
+    rows.events.push_back({end.first, EventRole::evidence, end.first_time});
+    rows.events.push_back(since_event(end));
+    return {.party = Party::application,
+            .count = rows.all,
+            .facts = {{kAnnouncer, end.sender},
+                      {kAnnouncerName, name_of(end)},
+                      {kStation, &end == &station ? std::nullopt : std::optional(station.sender)},
+                      {kInterface, link.interface},
+                      {kOutsidePackets, rows.most->packets},
+                      {kPriority, rows.most->priority},
+                      {kDscp, rows.most->dscp},
+                      {kTagged, rows.most->tagged},
+                      {kOtherOutside, nonzero(rows.all - rows.most->packets)}},
+            .events = std::move(rows.events)};
+}
+
+void emit_outside(const BridgingLink& link, const BridgingEnd& end, const BridgingEnd& station, OutsideRows rows, const Emit& emit) {
     const bool older = std::ranges::any_of(end.outside, [&](const OutsidePfc& one) { return one.first < end.since && still_outside(end.announced, one); });
-    rows.packets.insert(rows.packets.begin(), {end.first, end.since});
-    emit({.party = Party::application,
-          .old_packets = std::move(rows.packets),
-          .count = rows.all,
-          .old_summary = fmt::format("{} announces PFC for {} on interface {}, but {} to {} there {} of priority {} ({}){}{}.", end_text(end),
-                                 priorities_text(end.announced.pfc.value_or(0)), std::to_underlying(link.interface),
-                                 counted(rows.most->packets, "RoCE packet"), to, rows.most->packets == 1 ? "is" : "are", rows.most->priority, rows.how(true),
-                                 rows.rest(), older ? "; some passed before it changed what it announces, and had no PFC then either" : ""),
-          .old_advice = "Let the senders use a lossless priority (traffic class or ToS of the queue pairs, `cma_roce_tos`, the egress map of the VLAN), or "
-                    "give theirs PFC at both ends."});
+    FindingDraft draft = draft_of(link, end, station, std::move(rows));
+    append(draft.facts, {{kAnnouncerPriorities, list_of(end.announced.pfc.value_or(0))}, {kEarlierToo, older}});
+    emit(std::move(draft));
 }
 
 // It may be mended: packets of before say nothing of what is announced now.
-void emit_once_outside(const BridgingLink& link, const BridgingEnd& end, const std::string& to, OutsideRows rows, const Emit& emit) {
-    const std::string last = end.announced.whole ? fmt::format("; its last announcement has PFC for {}", priorities_text(end.announced.pfc.value_or(0))) : "";
-    rows.packets.insert(rows.packets.begin(), {end.first, end.since});
-    emit({.party = Party::application,
-          .old_packets = std::move(rows.packets),
-          .count = rows.all,
-          .old_summary = fmt::format("{} to {} on interface {} {} of priority {} ({}){}, for which {} announced no PFC then{}.",
-                                 counted(rows.most->packets, "RoCE packet"), to, std::to_underlying(link.interface), rows.most->packets == 1 ? "was" : "were",
-                                 rows.most->priority, rows.how(false), rows.rest(), end_text(end), last),
-          .old_advice = "Look who changed PFC or the map of DSCPs, and whether losses on this link ended with it.",
-          .severity = Severity::note});
+constexpr std::string_view kOnceOutside =
+    "{outside_packets:RoCE packet} to [station?{station}|{announcer}] on interface {interface} [outside_packets=1?was|were] of priority {priority} ([tagged?by "
+    "PCP, with DSCP {dscp}|by DSCP {dscp}, as mapped then])[, and {other_outside} of others], for which {>announcer} announced no PFC then"
+    "[announcer_priorities?; its last announcement has PFC for {announcer_priorities:priority}].";
+
+void emit_once_outside(const BridgingLink& link, const BridgingEnd& end, const BridgingEnd& station, OutsideRows rows, const Emit& emit) {
+    FindingDraft draft = draft_of(link, end, station, std::move(rows));
+    draft.severity = Severity::note;
+    draft.sentence = kOnceOutside;
+    draft.advice = "Look who changed PFC or the map of DSCPs, and whether losses on this link ended with it.";
+    draft.facts.emplace_back(kNoLonger, true);
+    if (end.announced.whole) draft.facts.emplace_back(kAnnouncerPriorities, list_of(end.announced.pfc.value_or(0)));
+    emit(std::move(draft));
 }
 
 void roce_outside_pfc(const Timeline& timeline, const Emit& emit) {
@@ -251,9 +299,8 @@ void roce_outside_pfc(const Timeline& timeline, const Emit& emit) {
             OutsideRows now, once;
             for (const OutsidePfc& one : end.outside) (still_outside(end.announced, one) ? now : once).add(one);
             if (end.first == end.since) now.all += end.outside_left_out;  // else nobody knows what was announced then
-            const std::string to = &end == &station ? "it" : text(station.sender);
-            if (now.most != nullptr) emit_outside(link, end, to, std::move(now), emit);
-            if (once.most != nullptr) emit_once_outside(link, end, text(station.sender), std::move(once), emit);
+            if (now.most != nullptr) emit_outside(link, end, station, std::move(now), emit);
+            if (once.most != nullptr) emit_once_outside(link, end, station, std::move(once), emit);
         }
     }
 }
@@ -269,14 +316,16 @@ void lldp_stopped(const Timeline& timeline, const Emit& emit) {
             if (!told && seen <= end.lifetime) continue;
             if (announces_after(timeline, end)) continue;
             if (told && (end.frames < 2 || seen < kTimeToTake)) continue;  // it announced nothing before, or may only begin anew
-            const std::string how = told ? std::string("that it stops (time to live 0)")
-                                         : fmt::format("its configuration for {} at a time", duration_text(end.lifetime));
             emit({.party = Party::fabric,
-                  .old_packets = {end.first, end.since, end.last, link.last},
-                  .old_summary = fmt::format("{} announced on interface {} {}, and nothing more in the {} that the capture goes on there.", end_text(end),
-                                         std::to_underlying(link.interface), how, duration_text(since)),
-                  .old_advice = "Look whether its LLDP agent still runs (`systemctl status lldpad`, `mlnx_qos -i DEV`, LLDP of the port): a NIC that took "
-                            "PFC and ETS of the switch falls back to its own."});
+                  .facts = {{kAnnouncer, end.sender},
+                            {kAnnouncerName, name_of(end)},
+                            {kInterface, link.interface},
+                            {kLifetime, nonzero(end.lifetime)},
+                            {kLldpSilence, since}},
+                  .events = {{end.first, EventRole::evidence, end.first_time},
+                             since_event(end),
+                             last_event(end),
+                             {link.last, EventRole::end, link.last_time}}});
         }
     }
 }
@@ -289,29 +338,85 @@ Family bridging_family() {
                    .severity = Severity::warning,
                    .clause = "IEEE 802.1Q 38.4.2, D.2.11",
                    .meaning = "Switch and NIC of a link announce different lossless priorities (PFC)",
+                   .sentence =
+                       "{>announcer} announces PFC for {announcer_priorities:priority}, and its link partner {>partner} for {partner_priorities:priority}, on "
+                       "interface {interface}; {>lasting}.",
+                   .advice =
+                       "Enable PFC for the same priorities at both (`mlnx_qos -i DEV --pfc` or `dcb pfc set dev DEV`, the PFC profile of the port): where one "
+                       "lacks it, that priority loses packets.",
+                   .alike =
+                       "An end that takes the configuration of the other a moment later; so one that is willing must have repeated its own for 10 s.",
+                   .limits =
+                       "What an end announces need not be what it does: a NIC may pause by a setting that its LLDP agent does not know.",
                    .draw = pfc_differs},
         FindingRow{.id = "ets-differs",
                    .severity = Severity::note,
                    .clause = "IEEE 802.1Q 38.4.1, D.2.9",
                    .meaning = "Switch and NIC of a link share out the bandwidth differently (ETS)",
+                   .sentence =
+                       "For priority {priority} {>announcer} [recommended?recommends|announces] "
+                       "[announcer_percent?{announcer_percent} % of the bandwidth[announcer_class? for {announcer_class:priority} together]|"
+                       "{announcer_selection}], and its link partner "
+                       "{>partner} announces "
+                       "[partner_percent?{partner_percent} % of the bandwidth[partner_class? for {partner_class:priority} together]|"
+                       "{partner_selection}], on interface {interface}; "
+                       "{differing_priorities:priority} differ[differing_priorities=1?s]; {>lasting}.",
+                   .advice =
+                       "Compare ETS of both (`mlnx_qos -i DEV` or `dcb ets show dev DEV`, the QoS policy of the port), or let the NIC be willing.",
+                   .alike =
+                       "Ends that share out each direction of the link differently on purpose.",
+                   .limits =
+                       "Shares matter only where a direction is full, which they do not tell. Of several priorities that differ one is named.",
                    .draw = ets_differs},
         FindingRow{.id = "application-priority-differs",
                    .severity = Severity::warning,
                    .clause = "IEEE 802.1Q 38.4.3, D.2.12",
                    .meaning = "Switch and NIC of a link announce different priorities for RoCEv2",
+                   .sentence =
+                       "{>announcer} announces {announcer_priorities:priority} for RoCEv2 (UDP port 4791), and its link partner {>partner} "
+                       "{partner_priorities:priority}, on interface {interface}; [repeated?the latter repeated it {repeated:times} within {repeated_within}|"
+                       "neither is willing to take the other's].",
+                   .advice =
+                       "Map RoCEv2 to one priority at both (`dcb app show dev DEV`, the QoS map of the port), and give it PFC if it is to be lossless.",
+                   .alike =
+                       "An end that is about to take the priority of the other; so it must have repeated its own for 10 s.",
+                   .limits =
+                       "Which priority the packets get is decided by queue pair, VLAN tag and DSCP, whatever is announced.",
                    .draw = application_priority_differs},
         FindingRow{.id = "roce-outside-pfc",
                    .severity = Severity::warning,
                    .clause = "IEEE 802.1Q 36, D.2.11",
                    .meaning = "RoCE packets have a priority that the link does not make lossless",
+                   .sentence =
+                       "{>announcer} announces PFC for {announcer_priorities:priority} on interface {interface}, but {outside_packets:RoCE packet} to "
+                       "[station?{station}|it] there [outside_packets=1?is|are] of priority {priority} ([tagged?by PCP, with DSCP {dscp}|by DSCP {dscp}, as it "
+                       "maps it])[, and {other_outside} of others][earlier_too?; some passed before it changed what it announces, and had no PFC then either].",
+                   .advice =
+                       "Let the senders use a lossless priority (traffic class or ToS of the queue pairs, `cma_roce_tos`, the egress map of the VLAN), or give "
+                       "theirs PFC at both ends.",
+                   .alike =
+                       "RoCE that is meant to be lossy, with selective repeat or over a network without PFC.",
+                   .limits =
+                       "Whether a switch goes by VLAN tags or by DSCPs is not announced: only packets that are outside either way count. CNPs and management "
+                       "datagrams do not.",
                    .draw = roce_outside_pfc},
         FindingRow{.id = "lldp-stopped",
                    .severity = Severity::note,
                    .clause = "IEEE 802.1AB 9.1.2",
                    .meaning = "An end of a link stopped announcing its configuration",
+                   .sentence =
+                       "{>announcer} announced on interface {interface} [lifetime?its configuration for {lifetime} at a time|that it stops (time to live 0)], "
+                       "and nothing more in the {lldp_silence} that the capture goes on there.",
+                   .advice =
+                       "Look whether its LLDP agent still runs (`systemctl status lldpad`, `mlnx_qos -i DEV`, LLDP of the port): a NIC that took PFC and ETS of "
+                       "the switch falls back to its own.",
+                   .alike =
+                       "A filter or a break of the recording that leaves LLDP out: time in which nothing at all was recorded does not count.",
+                   .limits =
+                       "Whether the other end still has a use for what was announced, and what the NIC falls back to, is not known.",
                    .draw = lldp_stopped},
     };
-    return {kRows, {}};
+    return {kRows, kBridgingFacts};
 }
 
 }  // namespace qps::transport::families

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <tuple>
 #include <utility>
 
 namespace qps::transport::families {
@@ -248,21 +249,25 @@ void one_way_capture(const Timeline& timeline, const Emit& emit) {
 
 void pairing_uncertain(const Timeline& timeline, const Emit& emit) {
     // Where two hosts have one connection only, there is nothing to confuse it with.
-    const auto hosts_of = [](const Connection& one) { return std::minmax({one.ends[0].address, one.ends[1].address}); };
-    std::vector<std::pair<Address, Address>, LargeBlocks<std::pair<Address, Address>>> reliable;
+    using Hosts = std::tuple<std::uint16_t, Address, Address>;  // of a recording
+    const auto hosts_of = [](const Connection& one) {
+        const auto [first, second] = std::minmax({one.ends[0].address, one.ends[1].address});
+        return Hosts(one.recording, first, second);
+    };
+    std::vector<Hosts, LargeBlocks<Hosts>> reliable;
     reliable.reserve(timeline.connections.size());
     for (const Connection& connection : timeline.connections)
         if (connection.reliable()) reliable.emplace_back(hosts_of(connection));
     std::ranges::sort(reliable);
     const auto only_one = [&](const Connection& one) {
-        return std::ranges::equal_range(reliable, std::pair<Address, Address>(hosts_of(one))).size() == 1;
+        return std::ranges::equal_range(reliable, hosts_of(one)).size() == 1;
     };
     // Ways that nothing answers, where the other host has such ways too: some of them belong together.
-    std::vector<std::pair<Address, Address>> alone;
+    std::vector<Hosts> alone;
     for (const Connection& connection : timeline.connections)
         if (connection.reliable() && connection.one_way()) {
             const End from = connection.ways[0].packets != 0 ? End::a : End::b;
-            alone.emplace_back(connection.end(from).address, connection.end(other(from)).address);
+            alone.emplace_back(connection.recording, connection.end(from).address, connection.end(other(from)).address);
         }
     std::ranges::sort(alone);
     FindingDraft draft{.party = Party::capture, .count = 0};
@@ -271,7 +276,7 @@ void pairing_uncertain(const Timeline& timeline, const Emit& emit) {
         bool unsure = connection.confidence < Confidence::strong && !only_one(connection);
         if (connection.one_way()) {
             const End from = connection.ways[0].packets != 0 ? End::a : End::b;
-            unsure = std::ranges::binary_search(alone, std::pair{connection.end(other(from)).address, connection.end(from).address});
+            unsure = std::ranges::binary_search(alone, Hosts(connection.recording, connection.end(other(from)).address, connection.end(from).address));
         }
         if (!unsure) continue;
         ++draft.count;
@@ -291,6 +296,7 @@ Family capture_family() {
                    .severity = Severity::warning,
                    .clause = "IBA 9.7.5.1.2",
                    .meaning = "The capture lacks packets that the network delivered",
+                   .predicate = "have packets that the capture lacks",
                    .by_order = true,
                    .sentence =
                        "[uncaptured?The capture lacks {uncaptured:packet} of {connections:connection} that their receivers acknowledged[, and the "

@@ -1,9 +1,10 @@
 // Findings about traffic classes (DSCP, VLAN priority) and about how traffic spreads over equal paths.
+#include <transport-replay/findings/facts.hpp>
 #include <transport-replay/findings/families.hpp>
 #include <transport-replay/findings/evidence.hpp>
 #include <transport-replay/model/large_blocks.hpp>
 #include <transport-replay/model/timeline.hpp>
-#include <transport-replay/report/words.hpp>
+#include <transport-replay/report/figures.hpp>
 
 #include <algorithm>
 #include <array>
@@ -18,7 +19,26 @@ namespace qps::transport::families {
 
 namespace {
 
-using namespace words;
+using namespace facts;
+
+constexpr FactRow kFirstDscp{"first_dscp", Unit::number, "DSCP of most packets of the first end"};
+constexpr FactRow kSecondDscp{"second_dscp", Unit::number, "DSCP of most packets of the second end"};
+constexpr FactRow kFirstPriority{"first_priority", Unit::number, "VLAN priority of most packets of the first end"};
+constexpr FactRow kSecondPriority{"second_priority", Unit::number, "VLAN priority of most packets of the second end"};
+constexpr FactRow kMostDscp{"most_dscp", Unit::number, "the DSCP of most packets"};
+constexpr FactRow kPacketsOfDscps{"packets_of_dscps", Unit::list, "each DSCP, with how many packets have it"};
+constexpr FactRow kOtherDscpPackets{"other_dscp_packets", Unit::count, "packets that have another DSCP than most"};
+constexpr FactRow kConnectionsOfDscps{"connections_of_dscps", Unit::list, "each DSCP, with how many connections use it"};
+constexpr FactRow kFewestDscp{"fewest_dscp", Unit::number, "the DSCP of the fewest connections"};
+constexpr FactRow kFewestConnectionsOfDscp{"fewest_connections", Unit::count, "connections that use it"};
+constexpr FactRow kUdpPorts{"udp_ports", Unit::count, "UDP source ports of these connections"};
+constexpr FactRow kPortEntropy{"port_entropy", Unit::number, "bits of entropy of the UDP source ports, by bytes"};
+constexpr FactRow kPossibleEntropy{"possible_entropy", Unit::number, "bits that a port of its own for each connection would give"};
+constexpr FactRow kOtherHostPairs{"other_host_pairs", Unit::count, "further pairs of hosts of which the same holds"};
+constexpr std::array kClassesFacts{
+    &kFirstDscp, &kSecondDscp, &kFirstPriority, &kSecondPriority, &kMostDscp, &kPacketsOfDscps, &kOtherDscpPackets, &kConnectionsOfDscps, &kFewestDscp,
+    &kFewestConnectionsOfDscp, &kUdpPorts, &kPortEntropy, &kPossibleEntropy, &kOtherHostPairs,
+};
 
 constexpr std::uint64_t kFewestPackets = 4;      // of a way; below, one packet of another class decides
 constexpr std::uint64_t kFewestConnections = 8;  // between two hosts, before their ports should spread
@@ -51,12 +71,14 @@ struct Sent {
 
 using Rows = std::vector<Sent, LargeBlocks<Sent>>;
 
-// Calls each(rows) for the rows of each pair of hosts.
+// Calls each(rows) for the rows of each pair of hosts, in each recording.
 template <class Each>
 void for_each_pair(Rows& rows, Each each) {
-    std::ranges::sort(rows, {}, [](const Sent& row) { return std::tuple{row.hosts, row.value, row.connection->uid}; });
+    std::ranges::sort(rows, {}, [](const Sent& row) { return std::tuple{row.connection->recording, row.hosts, row.value, row.connection->uid}; });
     for (auto from = rows.begin(); from != rows.end();) {
-        const auto to = std::find_if(from, rows.end(), [&](const Sent& row) { return row.hosts != from->hosts; });
+        const auto to = std::find_if(from, rows.end(), [&](const Sent& row) {
+            return row.hosts != from->hosts || row.connection->recording != from->connection->recording;
+        });
         each(std::span(from, to));
         from = to;
     }
@@ -84,17 +106,11 @@ void dscp_differs(const Timeline& timeline, const Emit& emit) {
         // Without a tag there is no priority to compare: ports tag in one direction only.
         const bool pcp = pcp_a && pcp_b && *pcp_a != kNoPcp && *pcp_b != kNoPcp && *pcp_a != *pcp_b;
         if (!dscp && !pcp) continue;
-        const unsigned a = dscp ? *dscp_a : *pcp_a;
-        const unsigned b = dscp ? *dscp_b : *pcp_b;
+        Facts facts{{kFirstEnd, connection.ends[0]}, {kSecondEnd, connection.ends[1]}};
+        if (dscp) facts.insert(facts.end(), {{kFirstDscp, *dscp_a}, {kSecondDscp, *dscp_b}});
+        else facts.insert(facts.end(), {{kFirstPriority, *pcp_a}, {kSecondPriority, *pcp_b}});
         // A device between them may have changed either: the packets do not tell whose setting differs.
-        emit({.party = Party::undecided,
-              .connection = connection.uid,
-              .old_packets = first_frames(connection),
-              .old_summary = fmt::format("{} sends with {} {} and {} with {}: the two directions use different traffic classes.",
-                                     host(connection.ends[0]), dscp ? "DSCP" : "VLAN priority", a, who(connection.ends[1]), b),
-              .old_advice =
-                  "Set the same traffic class at both ends (NCCL_IB_TC, UCX_IB_TRAFFIC_CLASS, `cma_roce_tos`, `mlnx_qos`) and check that "
-                  "no switch on the way remarks it: ACKs lost on a lossy class stall the lossless one."});
+        emit({.party = Party::undecided, .connection = connection.uid, .facts = std::move(facts), .events = first_events(connection)});
     }
 }
 
@@ -103,21 +119,22 @@ void dscp_changes(const Timeline& timeline, const Emit& emit) {
         for (const End end : {End::a, End::b}) {
             const auto& dscps = connection.way(end).dscps;
             if (dscps.one()) continue;
-            std::string values;
+            std::vector<std::string> values;
             std::uint64_t count = dscps.other_packets();
             const auto most = most_of(dscps);
             for (std::size_t i = 0; i < dscps.size(); ++i) {
-                values += fmt::format("{}{} ({})", i == 0 ? "" : ", ", dscps[i].value, counted(dscps[i].packets, "packet"));
+                values.push_back(fmt::format("{} ({})", dscps[i].value, counted(dscps[i].packets, "packet")));
                 if (dscps[i].value != *most) count += dscps[i].packets;
             }
             emit({.party = Party::undecided,
                   .connection = connection.uid,
-                  .old_packets = {connection.way(end).first_frame},
                   .count = count,
-                  .old_summary = fmt::format("{} sends to {} with several DSCPs: {}.", host(connection.end(end)),
-                                         who(connection.end(other(end))), values),
-                  .old_advice = "Check whether ACKs are meant to have a class of their own, and whether a switch remarks packets: packets of "
-                            "different classes can overtake each other."});
+                  .facts = {{kSender, connection.end(end)},
+                            {kReceiver, connection.end(other(end))},
+                            {kPacketsOfDscps, std::move(values)},
+                            {kMostDscp, most},
+                            {kOtherDscpPackets, count}},
+                  .events = {first_event(connection.way(end))}});
         }
 }
 
@@ -135,17 +152,16 @@ void dscp_differs_between_connections(const Timeline& timeline, const Emit& emit
         std::map<std::uint16_t, std::vector<const Connection*>> classes;
         for (const Sent& row : pair) classes[row.value].push_back(row.connection);
         const auto fewest = std::ranges::min_element(classes, {}, [](const auto& row) { return row.second.size(); });
-        std::string values;
+        std::vector<std::string> values;
         FindingDraft draft{.party = Party::application, .connection = fewest->second.front()->uid, .count = fewest->second.size()};
-        for (const auto& [dscp, connections] : classes)
-            values += fmt::format("{}{} on DSCP {}", values.empty() ? "" : ", ", counted(connections.size(), "connection"), dscp);
-        for (const Connection* connection : fewest->second) add_evidence(draft, connection->first_frame());
+        for (const auto& [dscp, connections] : classes) values.push_back(fmt::format("{} on DSCP {}", counted(connections.size(), "connection"), dscp));
+        for (const Connection* connection : fewest->second) draft.events.push_back(first_event(*connection));
         draft.severity = classes.contains(kDefaultClass) ? Severity::warning : Severity::note;
-        draft.old_summary = fmt::format("Connections between {} and {} use different traffic classes: {}.", text(pair.front().hosts.first),
-                                    text(pair.front().hosts.second), values);
-        draft.old_advice =
-            "Check that the few are meant to differ: queue pairs created by another library or by the GPU ignore NCCL_IB_TC and "
-            "UCX_IB_TRAFFIC_CLASS, and DSCP 0 has no lossless queue.";
+        draft.facts = {{kHost, pair.front().hosts.first},
+                       {kPeer, pair.front().hosts.second},
+                       {kConnectionsOfDscps, std::move(values)},
+                       {kFewestDscp, fewest->first},
+                       {kFewestConnectionsOfDscp, fewest->second.size()}};
         emit(std::move(draft));
     });
 }
@@ -171,18 +187,17 @@ void udp_port_entropy(const Timeline& timeline, const Emit& emit) {
         if (possible - real <= worst) return;
         worst = possible - real;
         draft.events.clear();
-        for (const Sent& row : pair) add_evidence(draft, row.way->first_frame);
-        draft.old_summary =
-            fmt::format("{} sends to {} over {} with {}: {:.1f} of {:.1f} possible bits of entropy, so equal-cost paths stay unused",
-                        text(pair.front().hosts.first), text(pair.front().hosts.second), counted(spread.connections.size(), "connection"),
-                        counted(spread.ports.size(), "UDP source port"), real, possible);
+        for (const Sent& row : pair) draft.events.push_back(first_event(*row.way));
+        draft.facts = {{kHost, pair.front().hosts.first},
+                       {kPeer, pair.front().hosts.second},
+                       {kConnections, spread.connections.size()},
+                       {kUdpPorts, spread.ports.size()},
+                       {kPortEntropy, real},
+                       {kPossibleEntropy, possible}};
     });
     if (poor == 0) return;
     draft.count = poor;
-    draft.old_summary += poor == 1 ? "." : fmt::format("; the same holds for {}.", counted(poor - 1, "other pair of hosts"));
-    draft.old_advice =
-        "Give each queue pair its own flow label or source port (mlx5dv_modify_qp_udp_sport, grh.flow_label, NCCL_IB_QPS_PER_CONNECTION "
-        "with NCCL_IB_SPLIT_DATA_ON_QPS) so that ECMP and LAG can spread them.";
+    draft.facts.emplace_back(kOtherHostPairs, nonzero(poor - 1));
     emit(std::move(draft));
 }
 
@@ -194,24 +209,64 @@ Family classes_family() {
                    .severity = Severity::warning,
                    .clause = "RFC 2474",
                    .meaning = "The two directions of a connection use different traffic classes",
+                   .sentence =
+                       "{first_end:host} sends with [first_dscp?DSCP {first_dscp} and {second_end} with {second_dscp}|VLAN priority {first_priority} "
+                       "and {second_end} with {second_priority}]: the two directions use different traffic classes.",
+                   .advice =
+                       "Set the same traffic class at both ends (NCCL_IB_TC, UCX_IB_TRAFFIC_CLASS, `cma_roce_tos`, `mlnx_qos`) and check that no switch "
+                       "on the way remarks it: ACKs lost on a lossy class stall the lossless one.",
+                   .alike =
+                       "A switch between tap and host that remarks one direction, or ACKs that are given a class of their own on purpose.",
+                   .limits =
+                       "The class is that of most packets of each direction, as they passed the tap: how they left their host is not known.",
                    .draw = dscp_differs},
         FindingRow{.id = "dscp-changes",
                    .severity = Severity::note,
                    .clause = "RFC 2474",
                    .meaning = "One direction of a connection uses several traffic classes",
+                   .sentence =
+                       "{sender:host} sends to {receiver} with several DSCPs: {packets_of_dscps:each}.",
+                   .advice =
+                       "Check whether ACKs are meant to have a class of their own, and whether a switch remarks packets: packets of different classes "
+                       "can overtake each other.",
+                   .alike =
+                       "ACKs and READ responses with a class of their own, as some NICs send them; a queue pair that was modified while it was in use.",
+                   .limits =
+                       "Of more DSCPs than a few only their packets are counted. Which packets have which one the list of packets shows, not this finding.",
                    .draw = dscp_changes},
         FindingRow{.id = "dscp-differs-between-connections",
                    .severity = Severity::note,
                    .clause = "RFC 2474",
                    .meaning = "Connections between the same hosts use different traffic classes",
+                   .sentence =
+                       "Connections between {host} and {peer} use different traffic classes: {connections_of_dscps:each}.",
+                   .advice =
+                       "Check that the few are meant to differ: queue pairs created by another library or by the GPU ignore NCCL_IB_TC and "
+                       "UCX_IB_TRAFFIC_CLASS, and DSCP 0 has no lossless queue.",
+                   .alike =
+                       "Applications of their own, such as storage and a collective, that are meant to have different classes.",
+                   .limits =
+                       "Each connection counts with the direction that has more bytes, and with the DSCP of most of its packets. Which class is the "
+                       "lossless one only the switches know.",
                    .draw = dscp_differs_between_connections},
         FindingRow{.id = "udp-port-entropy",
                    .severity = Severity::warning,
                    .clause = "IBA A17",
                    .meaning = "UDP source ports do not spread connections over equal-cost paths",
+                   .sentence =
+                       "{host} sends to {peer} over {connections:connection} with {udp_ports:UDP source port}: {port_entropy} of {possible_entropy} "
+                       "possible bits of entropy, so equal-cost paths stay unused[; the same holds for {other_host_pairs:other pair of hosts}].",
+                   .advice =
+                       "Give each queue pair its own flow label or source port (mlx5dv_modify_qp_udp_sport, grh.flow_label, NCCL_IB_QPS_PER_CONNECTION "
+                       "with NCCL_IB_SPLIT_DATA_ON_QPS) so that ECMP and LAG can spread them.",
+                   .alike =
+                       "A network that has one path only, or whose switches hash queue pairs or spray packets, loses nothing by it.",
+                   .limits =
+                       "Which paths there are, and what the switches hash, the packets do not tell. Bytes are those of the capture, so a sample of short "
+                       "time may look worse than a day.",
                    .draw = udp_port_entropy},
     };
-    return {kRows, {}};
+    return {kRows, kClassesFacts};
 }
 
 }  // namespace qps::transport::families

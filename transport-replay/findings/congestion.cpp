@@ -1,102 +1,77 @@
-// Findings about congestion: pauses of the link, CE marks and their CNPs, bursts of many senders.
+// Findings about congestion: CE marks and their CNPs, bursts of many senders, TCP in the class of RDMA.
 #include <dissect/types.hpp>
+#include <transport-replay/findings/evidence.hpp>
+#include <transport-replay/findings/facts.hpp>
 #include <transport-replay/findings/families.hpp>
 #include <transport-replay/model/timeline.hpp>
-#include <transport-replay/report/words.hpp>
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <optional>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
-
-#include <fmt/format.h>
 
 namespace qps::transport::families {
 
 namespace {
 
 using dissect::Duration;
-using namespace words;
+using namespace facts;
 
-constexpr std::int64_t kFeltPausePart = 100;  // a priority stopped for more than 1 % of the capture is felt
-constexpr Duration kFeltPause{1'000'000};     // and for 1 ms at least: short captures begin and end in a pause
+constexpr FactRow kCeMarked{"ce_marked", Unit::count, "CE-marked packets"};
+constexpr FactRow kCeShare{"ce_share", Unit::share, "part of the packets that are CE-marked"};
+constexpr FactRow kCnpTriggers{"cnp_triggers", Unit::count, "of them, packets of a kind that triggers CNPs (no ACKs, management or multicast), where not all are"};
+constexpr FactRow kReturnedCnps{"returned_cnps", Unit::count, "CNPs of the receiver to the sender"};
+constexpr FactRow kCnpDelay{"cnp_delay", Unit::duration, "median time from a mark to a CNP"};
+constexpr FactRow kCnpGap{"cnp_gap", Unit::duration, "shortest time between two CNPs to the same queue pair"};
+constexpr FactRow kUnansweredMarks{"unanswered_marks", Unit::count, "CE-marked packets that no CNP followed in time"};
+constexpr FactRow kJudgedMarks{"judged_marks", Unit::count, "CE-marked packets of which the capture tells whether a CNP followed"};
+constexpr FactRow kCnpTime{"cnp_deadline", Unit::duration, "time within which a CNP answers a mark"};
+constexpr FactRow kCnpsWithoutMark{"cnps_without_mark", Unit::count, "CNPs that followed no CE mark"};
+constexpr FactRow kAllCnps{"all_cnps", Unit::count, "CNPs of the capture"};
+constexpr FactRow kRateLeft{"rate_left", Unit::share, "rate after the CNPs, as a part of the rate before them"};
+constexpr FactRow kCnpBursts{"cnp_bursts", Unit::count, "bursts of CNPs around which rates were measured"};
+constexpr FactRow kBurstSenders{"burst_senders", Unit::count, "hosts that sent in the largest burst"};
+constexpr FactRow kBurstBytes{"burst_bytes", Unit::bytes, "bytes on the wire of the largest burst"};
+constexpr FactRow kBurstLength{"burst_length", Unit::duration, "how long it lasted"};
+constexpr FactRow kBursts{"bursts", Unit::count, "incast bursts"};
+constexpr FactRow kBurstMarks{"burst_marks", Unit::count, "CE-marked packets of all these bursts"};
+constexpr FactRow kLossyShare{"lossy_share", Unit::share, "part of the bytes that is TCP and UDP"};
+constexpr FactRow kTcpBytes{"tcp_bytes", Unit::bytes, "bytes of TCP"};
+constexpr FactRow kUdpBytes{"udp_bytes", Unit::bytes, "bytes of UDP that is no RDMA"};
+constexpr FactRow kRdmaBytes{"rdma_bytes", Unit::bytes, "bytes of RDMA"};
+constexpr FactRow kVlanPriority{"vlan_priority", Unit::number, "priority of the VLAN tag"};
+constexpr FactRow kIntervals{"intervals", Unit::count, "intervals in which the class was marked, paused or lost packets"};
+constexpr FactRow kSharedIntervals{"shared_intervals", Unit::count, "of them, those with TCP or UDP, too"};
+constexpr FactRow kIntervalLength{"interval_length", Unit::duration, "length of an interval"};
+constexpr FactRow kClassMarks{"class_marks", Unit::count, "CE-marked packets of RDMA in these intervals"};
+constexpr FactRow kClassPauses{"class_pauses", Unit::count, "frames that asked for a pause of that class in these intervals"};
+constexpr FactRow kClassNaks{"class_naks", Unit::count, "sequence NAKs of the receiver in these intervals"};
+constexpr std::array kCongestionFacts{
+    &kCeMarked, &kCeShare, &kCnpTriggers, &kReturnedCnps, &kCnpDelay, &kCnpGap, &kUnansweredMarks, &kJudgedMarks, &kCnpTime, &kCnpsWithoutMark, &kAllCnps,
+    &kRateLeft, &kCnpBursts, &kBurstSenders, &kBurstBytes, &kBurstLength, &kBursts, &kBurstMarks, &kLossyShare, &kTcpBytes, &kUdpBytes, &kRdmaBytes,
+    &kVlanPriority, &kIntervals, &kSharedIntervals, &kIntervalLength, &kClassMarks, &kClassPauses, &kClassNaks,
+};
+
 constexpr std::uint64_t kFewestMarks = 8;     // CNPs are lossy and paced: fewer marks may go unanswered by chance
 constexpr std::uint64_t kFewestSilences = 4;  // however many the marks: a network that loses 5 % loses 4 CNPs in a row once in 160 000
 constexpr std::uint64_t kUnansweredPercent = 50;
 constexpr std::uint32_t kFewestBursts = 4;      // of CNPs, before the rate after them says anything
 constexpr std::uint64_t kNoEffectPercent = 95;  // of the rate before; a cut of DCQCN is felt more than that
 
-// What either kind of pause frame stops. They are told apart: PAUSE has no priorities, and other switches and counters.
-enum class PauseKind : std::uint8_t { priority, link };
-
-constexpr std::size_t kMostPausing = 64;  // senders that have a finding of their own
-
-// Those who paused, with a storm or without, the longest first.
-std::vector<const PauseSummary*> pauses_of(const Timeline& timeline, PauseKind kind, bool storms) {
-    std::vector<const PauseSummary*> found;
-    for (const PauseSummary& pause : timeline.congestion.pauses) {
-        if ((pause.priority == kWholeLink) != (kind == PauseKind::link) || (pause.periods == 0 && pause.stops == 0)) continue;
-        if ((pause.storms != 0) == storms) found.push_back(&pause);
-    }
-    std::ranges::stable_sort(found, std::greater{}, [storms](const PauseSummary* pause) {
-        return storms ? std::tuple(pause->longest, pause->stops) : std::tuple(pause->paused, std::uint64_t{0});
-    });
-    if (found.size() > kMostPausing) found.resize(kMostPausing);
-    return found;
-}
-
-std::vector<dissect::FrameIndex> frames_of(const PauseSummary& pause) {
-    std::vector<dissect::FrameIndex> frames{pause.longest_frame};
-    if (pause.late != 0) frames.push_back(pause.first_late);
-    return frames;
-}
-
-// "02:00:00:00:00:01 sent PFC for priority 3 on interface 0 (2 XOFF, 1 XON)".
-std::string asked(const PauseSummary& pause) {
-    const std::string what =
-        pause.priority == kWholeLink ? "802.3x PAUSE for the whole link" : fmt::format("PFC for priority {}", pause.priority);
-    return fmt::format("{} sent {} on interface {} ({} XOFF, {} XON)", text(pause.sender), what, std::to_underlying(pause.interface),
-                       grouped(pause.stops), grouped(pause.resumes));
-}
-
-// Whether its link partner stopped, as far as the capture tells.
-std::string traffic_text(const PauseSummary& pause) {
-    if (pause.late != 0)
-        return fmt::format("{} to it followed more than {} into a pause.", counted(pause.late, "packet"), duration_text(kPauseGrace));
-    const bool link = pause.priority == kWholeLink;
-    if (pause.traffic_stopped)
-        return fmt::format("{} was silent from before its first XOFF until after its last, for {}, and went on: traffic stopped.",
-                           pause.packets_to_it != 0 ? "who sends to it" : "traffic of the link", duration_text(pause.silence));
-    if (pause.packets_to_it == 0)
-        return fmt::format("the capture has no packet{} to that address after it: whether traffic stopped is undecided.",
-                           link ? "" : " of that priority");
-    if (pause.judged != 0) return "nothing was sent to it meanwhile: traffic stopped.";
-    return fmt::format("whether traffic stopped is undecided: {}.",
-                       pause.unknown_lengths != 0 ? "the speed of the link is not known (--link-speed)"
-                                                  : "no pause was longer than the time to react");
-}
-
-Duration length_of(const Timeline& timeline) { return timeline.first && timeline.last ? *timeline.last - *timeline.first : Duration{}; }
-
 // How often, of marks whose answer the capture could have held.
 std::uint64_t decided(const PairCongestion& pair) { return pair.answered + pair.unanswered; }
 
-const FlowCongestion* first_flow(const Timeline& timeline, const PairCongestion& pair) {
+// The first and last marked packet of each flow of the pair.
+void add_marks(std::vector<FindingEvent>& events, const Timeline& timeline, const PairCongestion& pair) {
     const FlowKey from{pair.source, pair.destination, {}, {}};
-    const auto flow = std::ranges::lower_bound(timeline.congestion.flows, from, {}, &FlowCongestion::flow);
-    if (flow == timeline.congestion.flows.end() || flow->flow.source != pair.source || flow->flow.destination != pair.destination)
-        return nullptr;
-    return &*flow;
-}
-
-std::vector<dissect::FrameIndex> marks_of(const Timeline& timeline, const PairCongestion& pair) {
-    const FlowCongestion* flow = first_flow(timeline, pair);
-    if (flow == nullptr) return {};
-    return {flow->first_marked, flow->last_marked};
+    for (auto flow = std::ranges::lower_bound(timeline.congestion.flows, from, {}, &FlowCongestion::flow);
+         flow != timeline.congestion.flows.end() && flow->flow.source == pair.source && flow->flow.destination == pair.destination; ++flow) {
+        if (flow->marked == 0) continue;
+        events.push_back({flow->first_marked, EventRole::evidence, flow->first_marked_time});
+        events.push_back({flow->last_marked, EventRole::evidence, flow->last_marked_time});
+    }
 }
 
 // The CNPs to the sender of a pair's data.
@@ -110,100 +85,31 @@ void for_each_stream(const Timeline& timeline, const PairCongestion& pair, Each 
         each(*stream);
 }
 
-// "paused for 10 us in 1 period (4.55 % of the capture, 10 us at worst)".
-std::string paused_text(const PauseSummary& pause, std::int64_t whole) {
-    const bool unknown = pause.unknown_lengths != 0;
-    if (unknown && pause.paused == Duration{}) return fmt::format("paused {} for an unknown time", times(pause.periods));
-    const std::string part =
-        share(static_cast<std::uint64_t>(std::to_underlying(pause.paused)), static_cast<std::uint64_t>(std::max<std::int64_t>(whole, 1)));
-    const std::string speed = !unknown ? ""
-                                       : fmt::format("; at {}, {}", rate_text(static_cast<double>(std::to_underlying(pause.assumed_speed))),
-                                                     pause.speed_shown ? "the slowest link that carries what was sent to it" : "which is assumed");
-    return fmt::format("paused for {}{} in {} ({} of the capture, {} at worst{})", unknown ? "at most " : "", duration_text(pause.paused),
-                       counted(pause.periods, "period"), part, duration_text(pause.longest), speed);
-}
-
-// Without the speed of the link it is no error: the traffic tells that it stopped, not for how long it had to.
-void emit_storm(const Timeline& timeline, PauseKind kind, std::string_view advice, const Emit& emit) {
-    for (const PauseSummary* pause : pauses_of(timeline, kind, true)) {
-        const bool assumed = pause->assumed_speed != dissect::BitsPerSecond{};
-        emit({.party = Party::congestion,
-              .old_packets = frames_of(*pause),
-              .count = pause->storms,
-              .old_summary = fmt::format("{}: paused for {} without interruption ({} of at least {}){}; {}", asked(*pause),
-                                     duration_text(pause->longest), counted(pause->storms, "storm"), duration_text(kStormTime),
-                                     assumed ? ", the speed of the link not being known (--link-speed)" : "", traffic_text(*pause)),
-              .old_advice = std::string(advice),
-              .severity = assumed ? std::optional(Severity::warning) : std::nullopt});
-    }
-}
-
-void emit_pause(const Timeline& timeline, PauseKind kind, std::string_view advice, const Emit& emit) {
-    for (const PauseSummary* pause : pauses_of(timeline, kind, false)) {
-        const auto whole = std::to_underlying(length_of(timeline));
-        const Duration least = pause->unknown_lengths == 0 ? pause->paused : pause->least_paused;
-        const bool felt = least >= kFeltPause && std::to_underlying(least) >= whole / kFeltPausePart;
-        emit({.party = Party::congestion,
-              .old_packets = frames_of(*pause),
-              .count = pause->periods,
-              .old_summary = fmt::format("{}: {}; {}", asked(*pause), paused_text(*pause, whole), traffic_text(*pause)),
-              .old_advice = std::string(advice),
-              .severity = felt ? Severity::warning : Severity::note});
-    }
-}
-
-void pfc_storm(const Timeline& timeline, const Emit& emit) {
-    emit_storm(timeline, PauseKind::priority,
-               "Find the source of the pauses (a NIC whose PCIe or CPU does not keep up, or a switch below it; rx_prioN_pause_duration "
-               "in `ethtool -S`), and enable the PFC watchdog in every switch.",
-               emit);
-}
-
-void pfc_pause(const Timeline& timeline, const Emit& emit) {
-    emit_pause(timeline, PauseKind::priority,
-               "Let ECN act before PFC (marking thresholds below the pause thresholds of the same queue), and watch "
-               "rx_prioN_pause_duration on the ports along the path.",
-               emit);
-}
-
-void link_pause_storm(const Timeline& timeline, const Emit& emit) {
-    emit_storm(timeline, PauseKind::link,
-               "Find out why that port does not keep up (PCIe, CPU, a switch behind it), and disable 802.3x PAUSE on RoCE links "
-               "(`ethtool -A DEV rx off tx off`, flow control off at the switch): it stops every priority; PFC stops one.",
-               emit);
-}
-
-void link_pause(const Timeline& timeline, const Emit& emit) {
-    emit_pause(timeline, PauseKind::link,
-               "Disable 802.3x PAUSE on RoCE links (`ethtool -A DEV rx off tx off`, flow control off at the switch) and use PFC for the "
-               "lossless priority; `ethtool -S` counts both apart (rx_pause_ctrl_phy, rx_prioN_pause).",
-               emit);
-}
-
 void ecn_congestion(const Timeline& timeline, const Emit& emit) {
     for (const PairCongestion& pair : timeline.congestion.pairs) {
         if (pair.marked == 0) continue;  // cnp-without-mark has the others
-        std::vector<dissect::FrameIndex> packets = marks_of(timeline, pair);
+        std::vector<FindingEvent> events;
+        add_marks(events, timeline, pair);
         std::optional<Duration> delay, gap;
         for_each_stream(timeline, pair, [&](const CnpStream& stream) {
-            if (packets.size() < kMaxEvidence) packets.push_back(stream.first_frame);
+            events.push_back({stream.first_frame, EventRole::evidence, stream.first_time});
+            events.push_back({stream.last_frame, EventRole::evidence, stream.last_time});
             if (!delay) delay = stream.delays.median();
             if (stream.gaps.count() != 0 && (!gap || stream.gaps.least() < *gap)) gap = stream.gaps.least();
         });
-        const std::string pace = fmt::format("{}{}", delay ? fmt::format(", {} after the mark (median)", duration_text(*delay)) : "",
-                                             gap ? fmt::format(", at least {} apart", duration_text(*gap)) : "");
-        // ACKs, MADs and multicast trigger none (A17.9.3)
-        const std::string kind = pair.ce_marked == pair.marked ? "" : fmt::format(", {} of them of a kind that triggers CNPs", grouped(pair.marked));
         emit({.party = Party::congestion,
-              .old_packets = std::move(packets),
               .count = pair.marked + pair.notifications,
-              .old_summary = fmt::format("{} of {} from {} to {} {} CE-marked ({}){}; {} returned{}.", grouped(pair.ce_marked),
-                                     counted(pair.packets, "packet"), text(pair.source), text(pair.destination),
-                                     pair.ce_marked == 1 ? "was" : "were", share(pair.ce_marked, pair.packets), kind,
-                                     counted(pair.notifications, "CNP"), pace),
-              .old_advice =
-                  "Do nothing if throughput is as expected; otherwise check the queue that marks (ECN thresholds, incast), and np_cnp_sent "
-                  "and rp_cnp_handled of both NICs (`rdma statistic`)."});
+              .facts = {{kFromHost, pair.source},
+                        {kToHost, pair.destination},
+                        {kCeMarked, pair.ce_marked},
+                        {kAllPackets, pair.packets},
+                        {kCeShare, part_of(pair.ce_marked, pair.packets)},
+                        // ACKs, MADs and multicast trigger none (A17.9.3)
+                        {kCnpTriggers, pair.ce_marked == pair.marked ? std::nullopt : std::optional(pair.marked)},
+                        {kReturnedCnps, pair.notifications},
+                        {kCnpDelay, delay},
+                        {kCnpGap, gap}},
+              .events = std::move(events)});
     }
 }
 
@@ -212,23 +118,17 @@ void ecn_not_answered(const Timeline& timeline, const Emit& emit) {
     for (const PairCongestion& pair : timeline.congestion.pairs) {
         if (!pair.other_way_seen || decided(pair) < kFewestMarks || pair.silences < kFewestSilences) continue;
         if (pair.unanswered * 100 < decided(pair) * kUnansweredPercent) continue;
-        const bool never = pair.notifications == 0;
-        const std::string to = text(pair.destination);
-        const std::string missing = fmt::format("{} of {} from {} to {} triggered no CNP from {} within {}", grouped(pair.unanswered),
-                                                counted(decided(pair), "CE mark"), text(pair.source), to, to, duration_text(kCnpDeadline));
-        emit({.party = never ? Party::responder : Party::undecided,
-              .old_packets = marks_of(timeline, pair),
+        std::vector<FindingEvent> events;
+        add_kept(events, pair.unanswered_marks);
+        emit({.party = pair.notifications == 0 ? Party::responder : Party::undecided,
               .count = pair.unanswered,
-              .old_summary = never ? fmt::format("{}, so the sender does not slow down.", missing)
-                               : fmt::format("{}, although it sent {}: the others were lost or held back.", missing,
-                                             counted(pair.notifications, "CNP")),
-              .old_advice =
-                  never ? fmt::format("Enable the notification point on {} for this priority (`mlnx_qos`, ecn/roce_np/enable), compare "
-                                      "np_ecn_marked_roce_packets with np_cnp_sent, and check the traffic class of CNPs.",
-                                      to)
-                        : fmt::format("Compare np_cnp_sent on {} with rp_cnp_handled on {} (`rdma statistic`): if they differ, CNPs are "
-                                      "dropped and need a class of their own; otherwise check the CNP rate limit on {}.",
-                                      to, text(pair.source), to)});
+              .facts = {{kFromHost, pair.source},
+                        {kToHost, pair.destination},
+                        {kUnansweredMarks, pair.unanswered},
+                        {kJudgedMarks, decided(pair)},
+                        {kCnpTime, kCnpDeadline},
+                        {kReturnedCnps, nonzero(pair.notifications)}},
+              .events = std::move(events)});
     }
 }
 
@@ -238,14 +138,12 @@ void cnp_without_mark(const Timeline& timeline, const Emit& emit) {
     for (const CnpStream& stream : timeline.congestion.notifications) {
         all += stream.count;
         without += stream.without_mark;
-        if (stream.without_mark != 0 && draft.old_packets.size() < kMaxEvidence) draft.old_packets.push_back(stream.first_frame);
+        add_kept(draft.events, stream.unmarked);
     }
     if (without == 0) return;
     all = std::max(all, timeline.congestion.cnps);  // of streams that were not followed, too
     draft.count = without;
-    draft.old_summary = fmt::format("{} of {} followed no CE mark in this capture.", grouped(without), counted(all, "CNP"));
-    draft.old_advice =
-        "Ignore this if the tap is before the switch that marks; capture at the receiver's port to see marks and CNPs together.";
+    draft.facts = {{kCnpsWithoutMark, without}, {kAllCnps, all}};
     emit(std::move(draft));
 }
 
@@ -257,15 +155,12 @@ void cnp_without_effect(const Timeline& timeline, const Emit& emit) {
         const double after = static_cast<double>(reaction.bytes_after) / reaction.bins_after;
         if (before == 0 || after * 100 < before * static_cast<double>(kNoEffectPercent)) continue;
         emit({.party = Party::requester,
-              .old_packets = {flow.first_marked, flow.last_marked},
               .count = reaction.bursts,
-              .old_summary = fmt::format("{} sent to {} QP {} at {:.3g} % of its previous rate after {}.", text(flow.flow.source),
-                                     text(flow.flow.destination), std::to_underlying(flow.flow.destination_qp), 100 * after / before,
-                                     counted(reaction.bursts, "burst of CNPs")),
-              .old_advice =
-                  fmt::format("Check that the reaction point is enabled on {} for this priority (ecn/roce_rp/enable, rp_cnp_handled and "
-                              "rp_cnp_ignored in `rdma statistic`) before changing DCQCN parameters.",
-                              text(flow.flow.source))});
+              .facts = {{kFromHost, flow.flow.source},
+                        {kReceiver, Endpoint{flow.flow.destination, flow.flow.destination_qp}},
+                        {kRateLeft, after / before},
+                        {kCnpBursts, reaction.bursts}},
+              .events = {{flow.first_marked, EventRole::evidence, flow.first_marked_time}, {flow.last_marked, EventRole::evidence, flow.last_marked_time}}});
     }
 }
 
@@ -277,36 +172,12 @@ void incast(const Timeline& timeline, const Emit& emit) {
     FindingDraft draft{.party = Party::application, .count = incasts.size() + timeline.congestion.incasts_dropped};
     std::uint64_t marked = 0;
     for (const IncastBurst& burst : incasts) {
-        if (draft.old_packets.size() < kMaxEvidence) draft.old_packets.push_back(burst.frame);
+        draft.events.push_back({burst.frame, EventRole::evidence, burst.start});
         marked += burst.marked;
     }
-    draft.old_summary = fmt::format("{} sent {} to {} within {}, the largest of {} with {} in total.",
-                                counted(worst->senders, "host"), bytes_text(worst->bytes), text(worst->destination),
-                                duration_text(worst->length), counted(draft.count, "incast burst"), counted(marked, "CE-marked packet"));
-    draft.old_advice =
-        "Do nothing while no packet is marked, paused or lost; otherwise stagger the senders, or let the collective use trees or "
-        "fewer channels.";
+    draft.facts = {{kBurstSenders, worst->senders}, {kBurstBytes, worst->bytes}, {kToHost, worst->destination},
+                   {kBurstLength, worst->length},   {kBursts, draft.count},      {kBurstMarks, marked}};
     emit(std::move(draft));
-}
-
-// "DSCP 26", "VLAN priority 3, DSCP 26"
-std::string class_text(const LossyBeside& one) {
-    const std::string dscp = fmt::format("DSCP {}", one.dscp);
-    return one.pcp == kNoPcp ? dscp : fmt::format("VLAN priority {}, {}", one.pcp, dscp);
-}
-
-// "12 CE marks, 3 pauses".
-std::string events_text(const LossyBeside& one) {
-    std::string all;
-    const auto add = [&](std::uint64_t number, std::string_view noun) {
-        if (number == 0) return;
-        if (!all.empty()) all += ", ";
-        all += counted(number, noun);
-    };
-    add(one.marks, "CE mark");
-    add(one.pauses, "pause frame");
-    add(one.naks, "sequence NAK");
-    return all;
 }
 
 // One in ten of the bytes, one in four of the intervals: less is not what fills a queue.
@@ -314,17 +185,24 @@ void shared_traffic_class(const Timeline& timeline, const Emit& emit) {
     constexpr std::uint64_t kLeastPart = 10, kLeastIntervals = 4;
     for (const LossyBeside& one : timeline.beside) {
         if (one.lossy_bytes() * kLeastPart < one.bytes() || one.shared * kLeastIntervals < one.intervals || one.rdma_bytes == 0) continue;
-        const std::string to = text(one.destination);
+        std::vector<FindingEvent> events;
+        for (std::size_t i = 0; i < one.frames.size(); ++i) events.push_back({one.frames[i], EventRole::evidence, one.times[i]});
         emit({.party = Party::congestion,
-              .old_packets = {one.frames.begin(), one.frames.end()},
               .count = one.shared,
-              .old_summary = fmt::format("TCP and UDP took {} of the bytes to {} ({} and {}, beside {} of RDMA) with {}, in the {} of {} in which that class had {}.",
-                                     share(one.lossy_bytes(), one.bytes()), to, bytes_text(one.tcp_bytes), bytes_text(one.udp_bytes),
-                                     bytes_text(one.rdma_bytes), class_text(one), counted(one.intervals, "interval"), duration_text(kBesideInterval),
-                                     events_text(one)),
-              .old_advice = fmt::format("Give RDMA a class of its own at every sender and switch (`ethtool`, `mlnx_qos`, cma_roce_tos): CNPs slow RDMA to {} down, and "
-                                    "neither TCP nor UDP.",
-                                    to)});
+              .facts = {{kToHost, one.destination},
+                        {kLossyShare, part_of(one.lossy_bytes(), one.bytes())},
+                        {kTcpBytes, one.tcp_bytes},
+                        {kUdpBytes, one.udp_bytes},
+                        {kRdmaBytes, one.rdma_bytes},
+                        {kVlanPriority, one.pcp == kNoPcp ? std::nullopt : std::optional(one.pcp)},
+                        {kDscp, one.dscp},
+                        {kIntervals, one.intervals},
+                        {kSharedIntervals, one.shared},
+                        {kIntervalLength, kBesideInterval},
+                        {kClassMarks, nonzero(one.marks)},
+                        {kClassPauses, nonzero(one.pauses)},
+                        {kClassNaks, nonzero(one.naks)}},
+              .events = std::move(events)});
     }
 }
 
@@ -332,58 +210,104 @@ void shared_traffic_class(const Timeline& timeline, const Emit& emit) {
 
 Family congestion_family() {
     static constexpr std::array kRows{
-        FindingRow{.id = "pfc-storm",
-                   .severity = Severity::error,
-                   .clause = "IEEE 802.1Q 36",
-                   .meaning = "PFC paused a priority for so long that its traffic stopped",
-                   .draw = pfc_storm},
-        FindingRow{.id = "pfc-pause",
-                   .severity = Severity::note,
-                   .clause = "IEEE 802.1Q 36",
-                   .meaning = "PFC paused a priority of a link",
-                   .draw = pfc_pause},
-        FindingRow{.id = "link-pause-storm",
-                   .severity = Severity::error,
-                   .clause = "IEEE 802.3 31B",
-                   .meaning = "802.3x PAUSE stopped a whole link for long",
-                   .draw = link_pause_storm},
-        FindingRow{.id = "link-pause",
-                   .severity = Severity::note,
-                   .clause = "IEEE 802.3 31B",
-                   .meaning = "802.3x PAUSE stopped a whole link",
-                   .draw = link_pause},
         FindingRow{.id = "ecn-congestion",
                    .severity = Severity::note,
                    .clause = "IBA A17.9.3",
                    .meaning = "Packets were marked for congestion (CE)",
+                   .sentence =
+                       "{ce_marked} of {all_packets:packet} from {from_host} to {to_host} [ce_marked=1?was|were] CE-marked ({ce_share})[, {cnp_triggers} "
+                       "of them of a kind that triggers CNPs]; {returned_cnps:CNP} returned[, {cnp_delay} after the mark (median)][, at least {cnp_gap} "
+                       "apart].",
+                   .advice =
+                       "Do nothing if throughput is as expected; otherwise check the queue that marks (ECN thresholds, incast), and np_cnp_sent and "
+                       "rp_cnp_handled of both NICs (`rdma statistic`).",
+                   .alike =
+                       "Marks are how ECN works: a few of them in a busy network are healthy, and throughput does not suffer.",
+                   .limits =
+                       "Only marks and CNPs that passed the tap are counted: a switch behind it marks later. Which queue marked, the packets do not tell.",
                    .draw = ecn_congestion},
         FindingRow{.id = "ecn-not-answered",
                    .severity = Severity::warning,
                    .clause = "IBA A17.9.3",
                    .meaning = "CE-marked packets triggered no CNP",
+                   .sentence =
+                       "{unanswered_marks} of {judged_marks:CE mark} from {from_host} to {to_host} triggered no CNP from {to_host} within {cnp_deadline}, "
+                       "[returned_cnps?although it sent {returned_cnps:CNP}: the others were lost or held back|so the sender does not slow down].",
+                   .advice =
+                       "[returned_cnps?Compare np_cnp_sent on {to_host} with rp_cnp_handled on {from_host} (`rdma statistic`): if they differ, CNPs are "
+                       "dropped and need a class of their own; otherwise check the CNP rate limit on {to_host}.|Enable the notification point on {to_host} "
+                       "for this priority (`mlnx_qos`, ecn/roce_np/enable), compare np_ecn_marked_roce_packets with np_cnp_sent, and check the traffic "
+                       "class of CNPs.]",
+                   .alike =
+                       "A tap that does not see the CNPs because they take another path than the other packets of that host.",
+                   .limits =
+                       "A CNP names a queue pair, not a mark: any CNP of the host in time counts as the answer to all marks before it. Marks right behind a "
+                       "CNP or at the end of the capture are not judged. Of many such packets the first and the last are listed.",
                    .draw = ecn_not_answered},
         FindingRow{.id = "cnp-without-mark",
                    .severity = Severity::note,
                    .clause = "IBA A17.9.3",
                    .meaning = "CNPs follow no CE mark in the capture",
+                   .sentence =
+                       "{cnps_without_mark} of {all_cnps:CNP} followed no CE mark in this capture.",
+                   .advice =
+                       "Ignore this if the tap is before the switch that marks; capture at the receiver's port to see marks and CNPs together.",
+                   .alike =
+                       "A tap before the switch that marks: the marks are behind it. Marks that a recorder lost.",
+                   .limits =
+                       "A mark counts for a millisecond, for all CNPs between the two hosts. Of many such CNPs to a queue pair the first and the last are "
+                       "listed.",
                    .draw = cnp_without_mark},
         FindingRow{.id = "cnp-without-effect",
                    .severity = Severity::note,
                    .clause = "IBA A17.9.3",
                    .meaning = "A sender did not slow down after CNPs",
+                   .sentence =
+                       "{from_host} sent to {receiver} at {rate_left} of its previous rate after {cnp_bursts:burst of CNPs}.",
+                   .advice =
+                       "Check that the reaction point is enabled on {from_host} for this priority (ecn/roce_rp/enable, rp_cnp_handled and rp_cnp_ignored "
+                       "in `rdma statistic`) before changing DCQCN parameters.",
+                   .alike =
+                       "A sender that was slow already, so that its new rate was not below what it sent; one that had less to send before the CNPs than after.",
+                   .limits =
+                       "Rates are those of the four milliseconds before and after each burst. A CNP names a queue pair of the sender, which its data does not "
+                       "bear: where several flows go to that host, the CNPs may be for another one.",
                    .draw = cnp_without_effect},
         FindingRow{.id = "incast",
                    .severity = Severity::note,
                    .clause = kObserved,
                    .meaning = "Many hosts sent to one host at the same time",
+                   .sentence =
+                       "{burst_senders:host} sent {burst_bytes} to {to_host} within {burst_length}, the largest of {bursts:incast burst} with "
+                       "{burst_marks:CE-marked packet} in total.",
+                   .advice =
+                       "Do nothing while no packet is marked, paused or lost; otherwise stagger the senders, or let the collective use trees or fewer "
+                       "channels.",
+                   .alike =
+                       "Senders whose packets only meet at the tap, such as those of a mirror port that collects several links.",
+                   .limits =
+                       "Senders count that began shortly after one another, each after a silence. Whether a queue filled, only marks, pauses and losses tell.",
                    .draw = incast},
         FindingRow{.id = "shared-traffic-class",
                    .severity = Severity::warning,
                    .clause = "IEEE 802.1Q 36",
                    .meaning = "TCP and UDP shared the class of RDMA while that was marked, paused or lost",
+                   .sentence =
+                       "TCP and UDP took {lossy_share} of the bytes to {to_host} ({tcp_bytes} and {udp_bytes}, beside {rdma_bytes} of RDMA) with "
+                       "[VLAN priority {vlan_priority}, ]DSCP {dscp}, in the {intervals:interval} of {interval_length} in which that class had "
+                       "[{class_marks:CE mark}][class_pauses?[class_marks?, ]{class_pauses:pause frame}][class_naks?[class_marks?, |[class_pauses?, "
+                       "]]{class_naks:sequence NAK}].",
+                   .advice =
+                       "Give RDMA a class of its own at every sender and switch (`ethtool`, `mlnx_qos`, cma_roce_tos): CNPs slow RDMA to {to_host} down, "
+                       "and neither TCP nor UDP.",
+                   .alike =
+                       "RDMA that fills the queue by itself, while the other traffic only happens to pass at the same time.",
+                   .limits =
+                       "The class is what VLAN tag and DSCP say: how a switch maps them to its queues is not known. Bytes are counted at the tap, not in "
+                       "the queue.",
                    .draw = shared_traffic_class},
     };
-    return {kRows, {}};
+    return {kRows, kCongestionFacts};
 }
 
 }  // namespace qps::transport::families

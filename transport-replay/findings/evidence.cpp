@@ -2,10 +2,7 @@
 #include <transport-replay/model/timeline.hpp>
 
 #include <algorithm>
-#include <ranges>
 #include <utility>
-
-#include <fmt/format.h>
 
 namespace qps::transport {
 
@@ -36,12 +33,6 @@ bool accepts_any_order(const Timeline& timeline, const Address& host) {
     return std::ranges::find(timeline.unordered, host.bits, &Address::bits) != timeline.unordered.end();
 }
 
-std::string any_order_advice(std::string_view host) {
-    return fmt::format("Look why {} does not accept packets out of order, as --out-of-order says: both NICs must have it enabled (`mlxreg --reg_name "
-                       "ROCE_ACCL`), and not all services have it; else disable packet spraying for this traffic.",
-                       host);
-}
-
 std::vector<Case> cases(const Timeline& timeline, RecoveryKind kind) {
     std::vector<Case> found;
     for (Episodes& all : all_episodes(timeline)) {
@@ -64,12 +55,8 @@ std::vector<std::uint32_t> places_of(const Timeline& timeline, const std::vector
     return places;
 }
 
-std::vector<dissect::FrameIndex> evidence(const std::vector<const Recovery*>& episodes) {
-    constexpr std::size_t kFrames = 4;  // of an episode
-    std::vector<dissect::FrameIndex> packets;
-    for (const Recovery* episode : episodes | std::views::take(kMaxEvidence / kFrames))
-        packets.insert(packets.end(), {episode->original, episode->trigger, episode->resumed, episode->last});
-    return packets;
+void add_events(FindingDraft& draft, const Way& way, Oddity oddity, EventRole role) {
+    for (const dissect::FrameIndex frame : way.incidents->frames(oddity)) draft.events.push_back({frame, role});
 }
 
 const CmAttempt* attempt_of(const Timeline& timeline, const Connection& connection) {
@@ -104,31 +91,32 @@ std::optional<std::uint32_t> agreed_depth(const Timeline& timeline, const Connec
 }
 
 Heard::Heard(const Timeline& timeline) {
-    const auto add = [&](const Address& source, const Address& destination, dissect::FrameIndex first) {
-        rows_.push_back({source.bits, destination.bits, source.space, first});
+    const auto add = [&](const Address& source, const Address& destination, dissect::FrameIndex first, dissect::Instant time) {
+        rows_.push_back({source.bits, destination.bits, source.space, first, time});
     };
     for (const Connection& connection : timeline.connections)
         for (const End end : {End::a, End::b})
             if (connection.way(end).packets != 0)
-                add(connection.end(end).address, connection.end(other(end)).address, connection.way(end).first_frame);
+                add(connection.end(end).address, connection.end(other(end)).address, connection.way(end).first_frame,
+                    connection.way(end).first_time);
     for (const CmAttempt& attempt : timeline.cm.attempts)
         for (const CmRung& rung : attempt.ladder) {
-            if (rung.from_active) add(attempt.active.address, attempt.passive.address, rung.frame);
-            else add(attempt.passive.address, attempt.active.address, rung.frame);
+            if (rung.from_active) add(attempt.active.address, attempt.passive.address, rung.frame, rung.time);
+            else add(attempt.passive.address, attempt.active.address, rung.frame, rung.time);
         }
     std::ranges::sort(rows_);
 }
 
 bool Heard::any(const Address& source, const Address& destination) const {
-    const auto row = std::ranges::lower_bound(rows_, Row{source.bits, destination.bits, {}, {}});
+    const auto row = std::ranges::lower_bound(rows_, Row{source.bits, destination.bits, {}, {}, {}});
     return row != rows_.end() && row->source == source.bits && row->destination == destination.bits;
 }
 
-dissect::FrameIndex Heard::first(const Address& source, const Address& destination) const {
-    const auto row = std::ranges::lower_bound(rows_, Row{source.bits, destination.bits, source.space, {}});
+FindingEvent Heard::first_event(const Address& source, const Address& destination) const {
+    const auto row = std::ranges::lower_bound(rows_, Row{source.bits, destination.bits, source.space, {}, {}});
     const bool there =
         row != rows_.end() && row->source == source.bits && row->destination == destination.bits && row->space == source.space;
-    return there ? row->first : dissect::FrameIndex{};
+    return there ? FindingEvent{row->first, EventRole::evidence, row->time} : FindingEvent{};
 }
 
 }  // namespace qps::transport

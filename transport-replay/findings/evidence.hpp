@@ -5,6 +5,7 @@
 
 #include <transport-replay/findings/findings.hpp>
 #include <transport-replay/model/cm_attempt.hpp>
+#include <transport-replay/model/kept_packets.hpp>
 #include <transport-replay/model/recovery.hpp>
 
 #include <algorithm>
@@ -36,12 +37,13 @@ struct Case : Episodes {
 [[nodiscard]] std::vector<std::uint32_t> places_of(const Timeline& timeline, const std::vector<const Recovery*>& episodes);
 // How many of them ask for the rest of a READ: each begins with that request, whose PSN no other had.
 [[nodiscard]] std::uint64_t rests_of_reads(const std::vector<const Recovery*>& episodes);
-[[nodiscard]] std::vector<dissect::FrameIndex> evidence(const std::vector<const Recovery*>& episodes);  // goes
 
 // Whether the user says of a host that its NIC accepts packets out of order (AnalysisSettings::unordered), and what to do where it asked
 // for late ones all the same.
 [[nodiscard]] bool accepts_any_order(const Timeline& timeline, const Address& host);
-[[nodiscard]] std::string any_order_advice(std::string_view host);
+inline constexpr std::string_view kAnyOrderAdvice =
+    "Look why [responder?{responder:host}|{receiver:host}] does not accept packets out of order, as --out-of-order says: both NICs must have it enabled "
+    "(`mlxreg --reg_name ROCE_ACCL`), and not all services have it; else disable packet spraying for this traffic.";
 
 // The attempt that set a connection up, where CM was captured.
 [[nodiscard]] const CmAttempt* attempt_of(const Timeline& timeline, const Connection& connection);
@@ -60,7 +62,8 @@ public:
     // Whatever the encapsulation: a host's GID of RoCEv1 and its address of RoCEv2 have the same bits.
     [[nodiscard]] bool any(const Address& source, const Address& destination) const;
     // In their address space; 0: never.
-    [[nodiscard]] dissect::FrameIndex first(const Address& source, const Address& destination) const;
+    [[nodiscard]] dissect::FrameIndex first(const Address& source, const Address& destination) const { return first_event(source, destination).frame; }
+    [[nodiscard]] FindingEvent first_event(const Address& source, const Address& destination) const;
 
 private:
     struct Row {
@@ -68,6 +71,7 @@ private:
         std::array<std::uint64_t, 2> destination{};
         AddressSpace space{};
         dissect::FrameIndex first{};
+        dissect::Instant time{};
         [[nodiscard]] auto operator<=>(const Row&) const = default;
     };
     std::vector<Row> rows_;  // sorted
@@ -83,9 +87,26 @@ template <class T, std::size_t kMost>
     return values[most].value;
 }
 
+// The first packets of a way that were odd so.
+void add_events(FindingDraft& draft, const Way& way, Oddity oddity, EventRole role);
 // The first frame of each way; 0 where nothing was seen of it.
 [[nodiscard]] inline std::vector<dissect::FrameIndex> first_frames(const Connection& connection) {
     return {connection.ways[0].first_frame, connection.ways[1].first_frame};
+}
+// Likewise, with their times.
+[[nodiscard]] inline FindingEvent first_event(const Way& way) { return {way.first_frame, EventRole::evidence, way.first_time}; }
+[[nodiscard]] inline std::vector<FindingEvent> first_events(const Connection& connection) {
+    return {first_event(connection.ways[0]), first_event(connection.ways[1])};
+}
+[[nodiscard]] inline FindingEvent first_event(const Connection& connection) {
+    return {connection.first_frame(), EventRole::evidence, connection.first_time()};
+}
+inline void add_kept(std::vector<FindingEvent>& events, const KeptPackets& kept) {
+    for (const TimedFrame& one : kept.first) events.push_back({one.frame, EventRole::evidence, one.time});
+    events.push_back({kept.last.frame, EventRole::evidence, kept.last.time});
+}
+[[nodiscard]] inline double part_of(std::uint64_t part, std::uint64_t whole) {
+    return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 // Adds frames up to kMaxEvidence, for findings of many connections.
 inline void add_evidence(FindingDraft& draft, dissect::FrameIndex frame) {

@@ -12,12 +12,15 @@ struct Family {
 };
 
 [[nodiscard]] Family recovery_family();
+[[nodiscard]] Family timeouts_family();
 [[nodiscard]] Family reordering_family();
 [[nodiscard]] Family naks_family();
 [[nodiscard]] Family order_family();
+[[nodiscard]] Family icrc_family();
 [[nodiscard]] Family refusal_family();
 [[nodiscard]] Family path_family();
 [[nodiscard]] Family classes_family();
+[[nodiscard]] Family pauses_family();
 [[nodiscard]] Family congestion_family();
 [[nodiscard]] Family links_family();
 [[nodiscard]] Family bridging_family();

@@ -18,12 +18,15 @@ namespace {
 // In the order of reports.
 constexpr std::array kFamilies{
     families::recovery_family,
+    families::timeouts_family,
     families::reordering_family,
     families::naks_family,
     families::order_family,
+    families::icrc_family,
     families::refusal_family,
     families::path_family,
     families::classes_family,
+    families::pauses_family,
     families::congestion_family,
     families::links_family,
     families::bridging_family,
@@ -135,6 +138,7 @@ const FindingRow* finding_row(std::string_view id) {
 std::span<const FactRow* const> fact_rows() {
     static const std::vector<const FactRow*> rows = [] {
         std::vector<const FactRow*> all(facts::kShared.begin(), facts::kShared.end());
+        all.insert(all.end(), loss_place_facts().begin(), loss_place_facts().end());
         for (const auto family : kFamilies) all.insert(all.end(), family().facts.begin(), family().facts.end());
         all.insert(all.end(), loss_place_facts().begin(), loss_place_facts().end());
         std::ranges::sort(all, {}, &FactRow::name);

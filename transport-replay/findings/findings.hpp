@@ -45,6 +45,7 @@ struct FindingRow {
     Severity severity{};       // of most of them; a draft may say otherwise
     std::string_view clause;   // of the specification, or what else it rests on
     std::string_view meaning;  // one line for a catalogue of findings
+    std::string_view predicate{};  // what several connections have in common that have it: "16 of 16 connections" goes before it
     bool by_order = false;     // it rests on the order of packets: copies look so where taps cannot be told apart, and two directions whose clocks differ
     std::string_view sentence{};  // templates (sentence.hpp)
     std::string_view advice{};

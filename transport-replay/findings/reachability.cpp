@@ -1,9 +1,9 @@
 // Findings about who cannot be reached: requests for a MAC address without an answer, ICMP errors about RoCEv2 packets. A host that has no
 // MAC address for its peer cannot bring a queue pair to RTR (ibv_modify_qp: errno 110), and sends nothing that a capture could show.
+#include <transport-replay/findings/facts.hpp>
 #include <transport-replay/findings/families.hpp>
 #include <transport-replay/model/observation.hpp>
 #include <transport-replay/model/timeline.hpp>
-#include <transport-replay/report/words.hpp>
 
 #include <algorithm>
 #include <array>
@@ -12,13 +12,30 @@
 #include <tuple>
 #include <utility>
 
-#include <fmt/format.h>
-
 namespace qps::transport::families {
 
 namespace {
 
-using namespace words;
+using namespace facts;
+
+constexpr FactRow kAskedBy{"asked_by", Unit::word, "how the MAC address was asked for: ARP, or neighbour discovery"};
+constexpr FactRow kNeighbourRequests{"neighbour_requests", Unit::count, "requests for the MAC address"};
+constexpr FactRow kAskedFor{"asked_for", Unit::duration, "time from the first request to the last"};
+constexpr FactRow kFirstMac{"first_mac", Unit::host, "MAC address that answered first"};
+constexpr FactRow kSecondMac{"second_mac", Unit::host, "the other MAC address that answered"};
+constexpr FactRow kReporter{"reporter", Unit::host, "host that sent the ICMP errors"};
+constexpr FactRow kIcmpErrors{"icmp_errors", Unit::count, "ICMP errors"};
+constexpr FactRow kIcmpCode{"icmp_code", Unit::number, "their code (RFC 792, RFC 4443)"};
+constexpr FactRow kIcmpReason{"icmp_reason", Unit::word, "what the code means, where it is defined"};
+constexpr FactRow kRefused{"refused", Unit::flag, "the host to which the packets went reported it itself"};
+constexpr FactRow kSmallestMtu{"smallest_mtu", Unit::bytes, "the smallest MTU that an error names"};
+constexpr FactRow kAfterErrors{"retransmission", Unit::word,
+                               "whether the sender retransmitted to that host: missed (packets that it missed), refused (after RNR NAKs only), none; nothing "
+                               "where that is not known"};
+constexpr std::array kReachabilityFacts{
+    &kAskedBy, &kNeighbourRequests, &kAskedFor, &kFirstMac, &kSecondMac, &kReporter, &kIcmpErrors, &kIcmpCode, &kIcmpReason, &kRefused, &kSmallestMtu,
+    &kAfterErrors,
+};
 
 bool is_roce(const Connection& connection) {
     return connection.service != dissect::Service::iwarp && connection.service != dissect::Service::uet;
@@ -88,8 +105,8 @@ private:
 
 std::string_view protocol_of(const Address& address) { return address.bits[0] == 0 && address.bits[1] >> 32U == 0xffff ? "ARP" : "neighbour discovery"; }
 
-// What an ICMP error of a code says; RFC 792 and 1812, RFC 4443.
-std::string reason_of(const IcmpError& error) {
+// What an ICMP error of a code says; RFC 792 and 1812, RFC 4443. Nothing of a code that they do not define.
+std::optional<std::string_view> reason_of(const IcmpError& error) {
     constexpr std::array<std::string_view, 14> kOfIpv4{"network unreachable",
                                                        "host unreachable",
                                                        "protocol unreachable",
@@ -107,9 +124,9 @@ std::string reason_of(const IcmpError& error) {
     constexpr std::array<std::string_view, 7> kOfIpv6{"no route",        "prohibited",          "beyond scope", "address unreachable",
                                                       "port unreachable", "source address failed policy", "route rejected"};
     const bool ipv4 = protocol_of(error.source) == "ARP";
-    if (ipv4 && error.code < kOfIpv4.size()) return std::string(kOfIpv4[error.code]);
-    if (!ipv4 && error.code < kOfIpv6.size()) return std::string(kOfIpv6[error.code]);
-    return fmt::format("code {}", error.code);
+    if (ipv4 && error.code < kOfIpv4.size()) return kOfIpv4[error.code];
+    if (!ipv4 && error.code < kOfIpv6.size()) return kOfIpv6[error.code];
+    return std::nullopt;
 }
 
 // Pairs of addresses between which the capture has RoCEv2.
@@ -176,16 +193,12 @@ void tell_retransmitted(const Timeline& timeline, const IcmpError& error, Findin
     const Retransmissions again = retransmitted_to(timeline, error);
     if (again.missed == 0) draft.severity = Severity::note;
     if (!again.known || (again.missed == 0 && some_untold(timeline))) return;
-    draft.old_summary.pop_back();
-    if (again.missed != 0) draft.old_summary += fmt::format("; {} retransmitted {} to it.", text(error.source), counted(again.missed, "packet"));
-    else if (again.refused != 0) draft.old_summary += fmt::format("; {} retransmitted packets to it after RNR NAKs only.", text(error.source));
-    else draft.old_summary += "; no captured packet was retransmitted.";
+    draft.facts.emplace_back(kAfterErrors, again.missed != 0 ? "missed" : again.refused != 0 ? "refused" : "none");
+    draft.facts.emplace_back(kRetransmitted, nonzero(again.missed));
 }
 
-// What became of the packets, as it is told.
-std::string fate_of(const IcmpError& error) {
-    if (error.reporter == error.destination) return "it refused its RoCEv2 packets";  // no RDMA there, or a filter
-    return fmt::format("its RoCEv2 packets did not reach {}", text(error.destination));
+std::vector<FindingEvent> events_of(const IcmpError& error) {
+    return {{error.first, EventRole::evidence, error.first_time}, {error.last, EventRole::evidence, error.last_time}};
 }
 
 void neighbour_unanswered(const Timeline& timeline, const Emit& emit) {
@@ -200,13 +213,13 @@ void neighbour_unanswered(const Timeline& timeline, const Emit& emit) {
         if (target != nullptr && target->sends && target->spoke >= one.first_time) continue;
         if (!one.answers_are_heard && !ways.has(one.target, one.asker, one.tagged)) continue;
         emit({.party = Party::undecided,
-              .old_packets = {one.first, one.last},
               .count = one.requests,
-              .old_summary = fmt::format("{} asked {} for the MAC address of {} by {}, within {}, and no answer is in the capture.", text(one.asker),
-                                     times(one.requests), text(one.target), protocol_of(one.target), duration_text(one.last_time - one.first_time)),
-              .old_advice = fmt::format("Look whether {} is up, in the same VLAN and subnet (`ip neigh`, `ping` from the interface of the GID): without its MAC "
-                                    "address ibv_modify_qp to RTR fails with errno 110 (ETIMEDOUT).",
-                                    text(one.target))});
+              .facts = {{kHost, one.asker},
+                        {kPeer, one.target},
+                        {kNeighbourRequests, one.requests},
+                        {kAskedBy, protocol_of(one.target)},
+                        {kAskedFor, one.last_time - one.first_time}},
+              .events = {{one.first, EventRole::evidence, one.first_time}, {one.last, EventRole::evidence, one.last_time}}});
     }
 }
 
@@ -215,16 +228,17 @@ void icmp_unreachable(const Timeline& timeline, const Emit& emit) {
     for (const IcmpError& error : timeline.reachability.errors) {
         if (error.too_big || !pairs.has(error)) continue;
         const bool itself = error.reporter == error.destination;
+        // No RDMA there, or a filter, where it says so itself.
         FindingDraft draft{.party = itself ? Party::responder : Party::fabric,
-                           .old_packets = {error.first, error.last},
                            .count = error.count,
-                           .old_summary = fmt::format("{} reported to {} in {} that {}: {}.", text(error.reporter), text(error.source), counted(error.count, "ICMP error"),
-                                                  fate_of(error), reason_of(error)),
-                           .old_advice = itself ? fmt::format("Look whether RDMA was up on that address of {} (`rdma link`, `show_gids`, a firewall that rejects UDP "
-                                                          "port 4791).",
-                                                          text(error.destination))
-                                            : fmt::format("Check routes and filters of {} for {} (`ip route get`, ACLs for UDP port 4791).",
-                                                          text(error.reporter), text(error.destination))};
+                           .facts = {{kReporter, error.reporter},
+                                     {kFromHost, error.source},
+                                     {kToHost, error.destination},
+                                     {kIcmpErrors, error.count},
+                                     {kIcmpCode, error.code},
+                                     {kIcmpReason, reason_of(error)},
+                                     {kRefused, itself}},
+                           .events = events_of(error)};
         tell_retransmitted(timeline, error, draft);
         emit(std::move(draft));
     }
@@ -234,14 +248,14 @@ void path_mtu_exceeded(const Timeline& timeline, const Emit& emit) {
     const RocePairs pairs(timeline);
     for (const IcmpError& error : timeline.reachability.errors) {
         if (!error.too_big || !pairs.has(error)) continue;
-        const std::string mtu = error.mtu == 0 ? "" : fmt::format(" of {}", length(error.mtu));
         FindingDraft draft{.party = Party::fabric,
-                           .old_packets = {error.first, error.last},
                            .count = error.count,
-                           .old_summary = fmt::format("{} reported to {} in {} that its RoCEv2 packets to {} exceeded an MTU{} on their path and were dropped.",
-                                                  text(error.reporter), text(error.source), counted(error.count, "ICMP error"), text(error.destination), mtu),
-                           .old_advice = "Use a smaller path MTU of RDMA (rdma_cm takes it from the interface: `ip link set DEV mtu`; perftest -m), or larger frames at "
-                                     "every hop: RoCE does not react to ICMP, and only its large packets are lost."};
+                           .facts = {{kReporter, error.reporter},
+                                     {kFromHost, error.source},
+                                     {kToHost, error.destination},
+                                     {kIcmpErrors, error.count},
+                                     {kSmallestMtu, nonzero(error.mtu)}},
+                           .events = events_of(error)};
         tell_retransmitted(timeline, error, draft);
         emit(std::move(draft));
     }
@@ -254,13 +268,15 @@ void address_conflict(const Timeline& timeline, const Emit& emit) {
         const RoceHosts::Host* const peer = hosts.find(one.host);
         if (peer == nullptr || !peer->roce) continue;
         emit({.party = Party::undecided,
-              .old_packets = {one.first[0], one.first[1], one.last},
               .count = one.requests,
-              .old_summary = fmt::format("Two MAC addresses, {} and {}, answered {} for {} to the same request ({}).", text(one.macs[0]), text(one.macs[1]),
-                                     times(one.requests), text(one.host), protocol_of(one.host)),
-              .old_advice = fmt::format("Find the host of each: two ports of one host in the same subnet answer for each other unless arp_ignore=1 and arp_announce=2 "
-                                    "(`sysctl net.ipv4.conf`), and two hosts must not both have {}: RoCE packets go to the one that answered last.",
-                                    text(one.host))});
+              .facts = {{kHost, one.host},
+                        {kFirstMac, one.macs[0]},
+                        {kSecondMac, one.macs[1]},
+                        {kNeighbourRequests, one.requests},
+                        {kAskedBy, protocol_of(one.host)}},
+              .events = {{one.first[0], EventRole::evidence, one.first_time[0]},
+                         {one.first[1], EventRole::evidence, one.first_time[1]},
+                         {one.last, EventRole::evidence, one.last_time}}});
     }
 }
 
@@ -272,24 +288,64 @@ Family reachability_family() {
                    .severity = Severity::note,
                    .clause = "RFC 826; RFC 4861 7.2",
                    .meaning = "A RoCE host asked for a MAC address, and no answer is in the capture",
+                   .sentence =
+                       "{host} asked {neighbour_requests:times} for the MAC address of {peer} by {asked_by}, within {asked_for}, and no answer is in the "
+                       "capture.",
+                   .advice =
+                       "Look whether {peer} is up, in the same VLAN and subnet (`ip neigh`, `ping` from the interface of the GID): without its MAC address "
+                       "ibv_modify_qp to RTR fails with errno 110 (ETIMEDOUT).",
+                   .alike =
+                       "A tap that sees broadcasts but not the answers, which go to the asking host alone; so it must have seen answers of others to it.",
+                   .limits =
+                       "An answer may have been lost by the recorder. What the host wanted of its neighbour, RDMA or something else, is not known.",
                    .draw = neighbour_unanswered},
         FindingRow{.id = "icmp-unreachable",
                    .severity = Severity::warning,
                    .clause = "RFC 792; RFC 4443 3.1",
                    .meaning = "ICMP says that RoCEv2 packets were not delivered",
+                   .sentence =
+                       "{reporter} reported to {from_host} in {icmp_errors:ICMP error} that [refused?it refused its RoCEv2 packets|its RoCEv2 packets did "
+                       "not reach {to_host}]: [icmp_reason?{icmp_reason}|code {icmp_code}]{>after_errors}.",
+                   .advice =
+                       "[refused?Look whether RDMA was up on that address of {to_host} (`rdma link`, `show_gids`, a firewall that rejects UDP port 4791).|"
+                       "Check routes and filters of {reporter} for {to_host} (`ip route get`, ACLs for UDP port 4791).]",
+                   .alike =
+                       "A host whose kernel answers for its NIC: RDMA works, and the kernel, which sees a copy, says that nobody listens on the port.",
+                   .limits =
+                       "Routers and hosts limit how many ICMP errors they send, so the packets that were not delivered may be more. An ICMP error is not "
+                       "signed: anybody may have sent it.",
                    .draw = icmp_unreachable},
         FindingRow{.id = "path-mtu-exceeded",
                    .severity = Severity::warning,
                    .clause = "RFC 1191; RFC 8201",
                    .meaning = "ICMP says that RoCEv2 packets exceeded the MTU of their path",
+                   .sentence =
+                       "{reporter} reported to {from_host} in {icmp_errors:ICMP error} that its RoCEv2 packets to {to_host} exceeded an MTU[ of "
+                       "{smallest_mtu:length}] on their path and were dropped{>after_errors}.",
+                   .advice =
+                       "Use a smaller path MTU of RDMA (rdma_cm takes it from the interface: `ip link set DEV mtu`; perftest -m), or larger frames at every "
+                       "hop: RoCE does not react to ICMP, and only its large packets are lost.",
+                   .alike =
+                       "Errors about packets of another program that uses UDP port 4791; those that cannot be RoCE are left out.",
+                   .limits =
+                       "Switches that only bridge drop frames that are too long without an ICMP error. How many packets were dropped is not known.",
                    .draw = path_mtu_exceeded},
         FindingRow{.id = "address-conflict",
                    .severity = Severity::warning,
                    .clause = "RFC 5227; RFC 4861 7.2.7",
                    .meaning = "Two MAC addresses answer for the IP address of a RoCE peer",
+                   .sentence =
+                       "Two MAC addresses, {first_mac} and {second_mac}, answered {neighbour_requests:times} for {host} to the same request ({asked_by}).",
+                   .advice =
+                       "Find the host of each: two ports of one host in the same subnet answer for each other unless arp_ignore=1 and arp_announce=2 (`sysctl "
+                       "net.ipv4.conf`), and two hosts must not both have {host}: RoCE packets go to the one that answered last.",
+                   .alike =
+                       "An address that moves from one port to another, such as with failover, is answered by both for a moment; so it must happen twice.",
+                   .limits =
+                       "Whether the two MAC addresses are of one host or of two the packets do not tell.",
                    .draw = address_conflict},
     };
-    return {kRows, {}};
+    return {kRows, kReachabilityFacts};
 }
 
 }  // namespace qps::transport::families

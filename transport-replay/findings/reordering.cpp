@@ -1,48 +1,27 @@
 // Findings about NAKs of packets that were not lost, only late.
-#include <transport-replay/findings/families.hpp>
 #include <transport-replay/findings/evidence.hpp>
+#include <transport-replay/findings/facts.hpp>
+#include <transport-replay/findings/families.hpp>
+#include <transport-replay/findings/recovery_facts.hpp>
 #include <transport-replay/model/timeline.hpp>
-#include <transport-replay/report/words.hpp>
 
-#include <algorithm>
 #include <array>
-
-#include <fmt/format.h>
+#include <utility>
 
 namespace qps::transport::families {
 
 namespace {
 
-using namespace words;
+using namespace facts;
+
+constexpr FactRow kOvertaken{"overtaken", Unit::count, "requests that passed the tap after some that were sent later"};
+constexpr FactRow kRequests{"requests", Unit::count, "request packets of which they are a part"};
+constexpr FactRow kFarthest{"farthest", Unit::count, "by how many requests one was overtaken, at most"};
+constexpr FactRow kLatest{"latest", Unit::duration, "by what time, at most"};
+constexpr FactRow kDiscardedBehindLate{"discarded_behind_late", Unit::flag, "some of the NAKs are of packets that were discarded behind late ones"};
 
 std::uint64_t naks_of_order(const Ordering& ordering) {
     return ordering.naks_of(NakCause::late) + ordering.naks_of(NakCause::late_behind_tap) + ordering.naks_of(NakCause::discarded_late);
-}
-
-// What the requester did for it, in those of its episodes that were kept.
-struct Cost {
-    std::uint64_t resent = 0;
-    std::uint64_t bytes = 0;
-    dissect::Duration lost{};
-    dissect::Duration most{};
-    std::uint64_t episodes = 0;
-    std::vector<dissect::FrameIndex> packets;
-};
-
-Cost cost_of(const std::vector<const Recovery*>& episodes) {
-    Cost cost;
-    std::vector<const Recovery*> late;
-    for (const Recovery* episode : episodes) {
-        if (!is_of_order(episode->cause)) continue;
-        cost.resent += episode->resent;
-        cost.bytes += episode->resent_bytes;
-        cost.lost = cost.lost + episode->lost_time();
-        cost.most = std::max(cost.most, episode->lost_time());
-        ++cost.episodes;
-        late.push_back(episode);
-    }
-    cost.packets = evidence(late);
-    return cost;
 }
 
 void reordered_not_lost(const Timeline& timeline, const Emit& emit) {
@@ -50,33 +29,32 @@ void reordered_not_lost(const Timeline& timeline, const Emit& emit) {
         const Ordering& ordering = *found.way().incidents->ordering;
         const std::uint64_t naks = naks_of_order(ordering);
         if (naks == 0) continue;
-        const std::string from = host(found.from()), to = who(found.to());
-        const Cost cost = cost_of(found.episodes);
+        const auto late = kept(found, [](const Recovery& episode) { return is_of_order(episode.cause); });
+        RecoverySum cost;  // of the episodes that were kept
+        for (const Recovery* episode : late) cost.add(*episode);
         const bool here = ordering.overtaken != 0;
         // What was sent again sooner than two taps can be told apart by their times may have been taken for the other one's copy.
         const VantagePoints& taps = timeline.quality.vantage;
-        if (!here && cost.resent == 0 && taps.taps > 1 && cost.most <= taps.offset.tolerance) continue;
-        const std::string far = ordering.farthest == 0 ? ""
-                                                       : fmt::format(", by up to {} and {}", counted(ordering.farthest, "packet"),
-                                                                     duration_text(ordering.longest));
-        const std::string order =
-            here ? fmt::format("{} of {} from {} to {} passed this tap after requests sent later{}", grouped(ordering.overtaken),
-                               counted(found.way().requests, "request"), from, to, far)
-                 : fmt::format("requests from {} to {} were reordered between this tap and {}", from, to, host(found.to()));
-        const std::string price = cost.resent == 0 ? fmt::format("{} was retransmitted for them", "nothing")
-                                                   : fmt::format("{} ({}) {} retransmitted for them", counted(cost.resent, "packet"),
-                                                                 bytes_text(cost.bytes), cost.resent == 1 ? "was" : "were");
-        FindingDraft draft{.party = Party::fabric, .connection = found.connection.uid, .old_packets = cost.packets, .count = naks};
-        for (const dissect::FrameIndex frame : found.way().incidents->frames(Oddity::late)) add_evidence(draft, frame);
-        const bool discarded = ordering.naks_of(NakCause::discarded_late) != 0;
-        draft.old_summary = fmt::format("{}; {} sent {} of packets that were late{} and not lost; {}, which stalled {}.", order, host(found.to()),
-                                    counted(naks, "sequence NAK"), discarded ? ", or discarded behind late ones," : "", price,
-                                    words::cost(cost.episodes, cost.lost, cost.most));
-        if (accepts_any_order(timeline, found.to().address)) draft.old_advice = any_order_advice(host(found.to()));
-        else draft.old_advice = fmt::format(
-            "Disable adaptive routing, packet spraying or round-robin bonding for this traffic between {} and {}, or enable out-of-order "
-            "support on both NICs (`mlxreg --reg_name ROCE_ACCL`): a go-back-N responder requests every packet that is overtaken.",
-            here ? from : "this tap", here ? "this tap" : host(found.to()));
+        if (!here && cost.resent == 0 && taps.taps > 1 && cost.most_lost <= taps.offset.tolerance) continue;
+        FindingDraft draft{.party = Party::fabric,
+                           .connection = found.connection.uid,
+                           .count = naks,
+                           .advice = accepts_any_order(timeline, found.to().address) ? kAnyOrderAdvice : std::string_view{},
+                           .facts = {{kRequester, found.from()},
+                                     {kResponder, found.to()},
+                                     {kOvertaken, nonzero(ordering.overtaken)},
+                                     {kSequenceNaks, naks},
+                                     {kDiscardedBehindLate, ordering.naks_of(NakCause::discarded_late) != 0},
+                                     {kRetransmitted, nonzero(cost.resent)}},
+                           .episodes = places_of(timeline, late)};
+        if (here) draft.facts.emplace_back(kRequests, found.way().requests);
+        if (here && ordering.farthest != 0) {
+            draft.facts.emplace_back(kFarthest, ordering.farthest);
+            draft.facts.emplace_back(kLatest, ordering.longest);
+        }
+        if (cost.resent != 0) draft.facts.emplace_back(kRetransmittedBytes, cost.resent_bytes);
+        add_stall(draft.facts, cost.episodes, cost.lost, cost.most_lost);
+        add_events(draft, found.way(), Oddity::late, EventRole::evidence);
         emit(std::move(draft));
     }
 }
@@ -84,15 +62,33 @@ void reordered_not_lost(const Timeline& timeline, const Emit& emit) {
 }  // namespace
 
 Family reordering_family() {
+    static constexpr std::array kOwn{&kOvertaken, &kRequests, &kFarthest, &kLatest, &kDiscardedBehindLate};
     static constexpr std::array kRows{
         FindingRow{.id = "reordered-not-lost",
                    .severity = Severity::warning,
                    .clause = "IBA 9.7.5.1.2",
                    .meaning = "A responder requested packets that were reordered and not lost",
                    .by_order = true,
+                   .sentence =
+                       "[overtaken?{overtaken} of {requests:request} from {requester:host} to {responder} passed this tap after requests sent "
+                       "later[, by up to {farthest:packet} and {latest}]|requests from {requester:host} to {responder} were reordered between this "
+                       "tap and {responder:host}]; {responder:host} sent {sequence_naks:sequence NAK} of packets that were "
+                       "late[discarded_behind_late?, or discarded behind late ones,] and not lost; [retransmitted?{retransmitted:packet} "
+                       "({retransmitted_bytes}) [retransmitted=1?was|were]|nothing was] retransmitted for them, which stalled {>stall}.",
+                   .advice =
+                       "Disable adaptive routing, packet spraying or round-robin bonding for this traffic between [overtaken?{requester:host} and "
+                       "this tap|this tap and {responder:host}], or enable out-of-order support on both NICs (`mlxreg --reg_name ROCE_ACCL`): a "
+                       "go-back-N responder requests every packet that is overtaken.",
+                   .alike =
+                       "A loss whose retransmission follows at once looks alike (go-back-n-loss): IPv4 identifications that count up, or an "
+                       "acknowledgment before anything was sent again, tell a late packet from a repeated one. A mirror port or a capturing host that "
+                       "reorders packets does not, by itself, make a responder send NAKs.",
+                   .limits =
+                       "Which hop reordered cannot be told, only on which side of the tap it is. Packets that were late and that no NAK asked for are "
+                       "not counted; of retransmissions and stalls only the episodes that were kept are.",
                    .draw = reordered_not_lost},
     };
-    return {kRows, {}};
+    return {kRows, kOwn};
 }
 
 }  // namespace qps::transport::families

@@ -130,7 +130,7 @@ std::map<Hosts, TriedHost> tried_hosts(const Timeline& timeline) {
                 way_back.hears = way_back.answers_alone = true;
                 continue;
             }
-            if (timeline.last.value_or(own.first_time) - own.first_time < kAnswerDue) continue;
+            if (timeline.last && timeline.end_of(connection) - own.first_time < kAnswerDue) continue;
             const auto qpn = connection.end(other(end)).qpn;
             if (qpn && !connection.cm_attempt && own.incidents->corrupt == 0) host.tried.push_back({*qpn, own.first_time, own.last_time, own.first_frame});
         }

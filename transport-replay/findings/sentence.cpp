@@ -1,7 +1,6 @@
 #include <transport-replay/findings/sentence.hpp>
 
-#include <dissect/render_value.hpp>
-#include <transport-replay/report/words.hpp>
+#include <transport-replay/report/fact_text.hpp>
 
 #include <algorithm>
 #include <array>
@@ -34,18 +33,40 @@ constexpr std::array kFragments{
              "{announced_psn}]"
              "[silence=elsewhere?{responder:host} never answered on this connection but sends other traffic to {requester:host}]"
              "[silence=absent?no RDMA packet from {responder:host} to {requester:host} was captured]"},
+    // Of a request that was refused, and of the last one before it that was not.
+    Fragment{"request",
+             "[operation?[operation=RDMA WRITE?an|[operation=RDMA READ?an|[operation=ATOMIC WRITE?an|a]]] {operation} of {length:length}[ at {address:hex} with "
+             "R_Key {r_key:key}]|[ambiguous?a request of one of several queue pairs with the same PSNs|a request that was not captured]]"},
+    Fragment{"last_valid", "[; the last valid access was {last_valid_length:length} at {last_valid_address:hex} with R_Key {last_valid_r_key:key}]"},
+    // Of packets of a sender whose ICRC is wrong.
+    Fragment{"wrong_icrc", "{packets} of {all_packets:packet} from {host} ({share}) [packets=1?has|have] a wrong ICRC[, in {connections:connection}]"},
+    Fragment{"answered", "[answered?packets are answered nevertheless|nothing is answered]"},
+    // Of pauses: who asked for them, and what became of the traffic.
+    Fragment{"asked_to_pause",
+             "{pauser} sent [paused_priority?PFC for priority {paused_priority}|802.3x PAUSE for the whole link] on interface {interface} ({xoff_frames} XOFF, "
+             "{xon_frames} XON)"},
+    Fragment{"paused_traffic",
+             "[paused_traffic=went_on?{late_packets:packet} to it followed more than {reaction_time} into a pause]"
+             "[paused_traffic=silent?[packets_to_pauser?who sends to it|traffic of the link] was silent from before its first XOFF until after its last, for "
+             "{traffic_silence}, and went on: traffic stopped]"
+             "[paused_traffic=none?the capture has no packet[paused_priority? of that priority] to that address after it: whether traffic stopped is undecided]"
+             "[paused_traffic=stopped?nothing was sent to it meanwhile: traffic stopped]"
+             "[paused_traffic=speed_unknown?whether traffic stopped is undecided: the speed of the link is not known (--link-speed)]"
+             "[paused_traffic=too_short?whether traffic stopped is undecided: no pause was longer than the time to react]"},
+    // Of ICMP errors: whether anything was missed.
+    Fragment{"after_errors",
+             "[retransmission=missed?; {from_host} retransmitted {retransmitted:packet} to it]"
+             "[retransmission=refused?; {from_host} retransmitted packets to it after RNR NAKs only]"
+             "[retransmission=none?; no captured packet was retransmitted]"},
+    // Of the two ends of a link: how a difference stays one.
+    Fragment{"lasting",
+             "[willing_end?{willing_end} is willing to take the other's, but repeated its own {repeated:times} within {repeated_within}|neither is willing to "
+             "take the other's]"},
+    Fragment{"announcer", "{announcer}[ ({announcer_name})]"},
+    Fragment{"partner", "{partner}[ ({partner_name})]"},
     // Of lost packets: where.
     Fragment{"place", "[, {place}][, {places:each}]"},
 };
-
-std::string joined(const std::vector<std::string>& texts, std::string_view between, std::string_view last) {
-    std::string out;
-    for (std::size_t i = 0; i < texts.size(); ++i) {
-        if (i > 0) out += i + 1 == texts.size() ? last : between;
-        out += texts[i];
-    }
-    return out;
-}
 
 bool is_name(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; }
 
@@ -152,33 +173,6 @@ private:
 };
 
 }  // namespace
-
-std::string fact_text(const Fact& fact, std::string_view style) {
-    struct Writer {
-        const FactRow& row;
-        std::string_view style;
-        std::string operator()(std::monostate) const { return {}; }
-        std::string operator()(bool value) const { return value ? "yes" : "no"; }
-        std::string operator()(std::uint64_t value) const {
-            if (style == "times") return words::times(value);
-            if (style == "length") return words::length(value);
-            if (style == "hex4") return fmt::format("0x{:04x}", value);
-            if (style == "plain" || row.unit == Unit::number || row.unit == Unit::psn) return std::to_string(value);
-            if (row.unit == Unit::bytes && style.empty()) return bytes_text(value);
-            return style.empty() ? grouped(value) : counted(value, style);
-        }
-        std::string operator()(double value) const {
-            constexpr double kPercent = 100;
-            return row.unit == Unit::bits_per_second ? rate_text(value) : fmt::format("{:.3g} %", kPercent * value);
-        }
-        std::string operator()(dissect::Duration value) const { return duration_text(value); }
-        std::string operator()(const Endpoint& value) const { return style == "host" ? words::host(value) : words::who(value); }
-        std::string operator()(const Address& value) const { return text(value); }
-        std::string operator()(const std::string& value) const { return row.unit == Unit::text ? dissect::printable(value) : value; }
-        std::string operator()(const std::vector<std::string>& value) const { return joined(value, style == "clauses" ? "; " : ", ", style == "clauses" ? "; " : style == "each" ? ", " : " and "); }
-    };
-    return std::visit(Writer{*fact.row, style}, fact.value);
-}
 
 std::string sentence(std::string_view text, const Facts& facts) {
     bool whole = true;

@@ -199,7 +199,7 @@ void operation_unanswered(const Timeline& timeline, const Emit& emit) {
         // A host disconnects when its timeout is over, which excuses nobody.
         const CmRung* release = connection->released ? own_disconnect(timeline, *connection, operation.requester) : nullptr;
         const bool released = connection->released && release == nullptr;
-        const Instant until = release == nullptr ? *timeline.last : release->time;
+        const Instant until = release == nullptr ? timeline.end_of(*connection) : release->time;
         if (!forgotten && (waits || released || until - operation.asked < kLongestWait)) continue;
         Waiting& waiting = found[{operation.connection, operation.protocol, operation.code}];
         if (waiting.first == nullptr) waiting.first = &operation;
@@ -218,7 +218,7 @@ void operation_unanswered(const Timeline& timeline, const Emit& emit) {
               .old_summary = fmt::format("{} never answered {} from {} ({}), requested {}, first {} before {}{}.", sides.passive,
                                      clean(quoted_operation(waiting.first->protocol, waiting.first->code)), sides.active,
                                      protocol_name(waiting.first->protocol), times(waiting.count),
-                                     duration_text((waiting.release == nullptr ? *timeline.last : waiting.release->time) - waiting.first->asked),
+                                     duration_text((waiting.release == nullptr ? timeline.end_of(connection) : waiting.release->time) - waiting.first->asked),
                                      waiting.release == nullptr ? "the capture ended" : fmt::format("{} disconnected", sides.active),
                                      sure    ? ""
                                      : lacks ? "; the capture lacks packets, and perhaps the answer"

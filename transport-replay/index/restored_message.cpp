@@ -79,7 +79,7 @@ void add_operands(Message& message, PacketReader& reader) {
     }
     Observation answer;
     if (is_atomic(message.verb) && read(message.answer_frame, answer))
-        message.atomic_result = answer.atomic_result;
+        message.atomic_result = answer.atomic_result();
 }
 
 }  // namespace qps::transport

@@ -14,6 +14,12 @@ constexpr std::uint64_t kMappedPrefix = 0xffff;  // of the second half of ::ffff
 
 }  // namespace
 
+std::string text(NetworkId network) {
+    const auto number = std::to_underlying(network);
+    if (number == 0) return {};
+    return number < kIsVni ? fmt::format("VLAN {}", number) : fmt::format("VNI {}", number - kIsVni);
+}
+
 std::string text(const Address& address) {
     if (address.space == AddressSpace::infiniband_lid) return fmt::format("lid {}", address.bits[1]);
     std::string out;

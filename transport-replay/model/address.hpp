@@ -26,6 +26,15 @@ struct Address {
     }
 };
 
+// The virtual network that a packet belongs to: its outermost VNI (VXLAN, Geneve), else its innermost VLAN. Two of them may use the same
+// addresses and queue pair numbers.
+enum class NetworkId : std::uint32_t {};  // 0: none
+inline constexpr std::uint32_t kIsVni = 1U << 24U;  // else a VLAN
+[[nodiscard]] constexpr NetworkId network_of_vni(std::uint32_t vni) { return NetworkId{kIsVni | (vni & (kIsVni - 1))}; }
+
+// "VNI 5000", "VLAN 7"; empty of none.
+[[nodiscard]] std::string text(NetworkId network);
+
 // "10.0.0.1", "2001:db8::1", "lid 4", "02:00:00:00:00:01".
 [[nodiscard]] std::string text(const Address& address);
 

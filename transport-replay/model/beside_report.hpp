@@ -25,6 +25,7 @@ struct LossyBeside {
     std::uint64_t naks = 0;   // sequence NAKs of that host: RDMA to it was lost
     std::uint64_t pauses = 0;  // frames by which it, or what is before it, asked for a pause
     std::array<dissect::FrameIndex, kBesideFrames> frames{};  // an event and the TCP or UDP beside it, in turn; 0: none
+    std::array<dissect::Instant, kBesideFrames> times{};
 
     [[nodiscard]] std::uint64_t lossy_bytes() const { return tcp_bytes + udp_bytes; }
     [[nodiscard]] std::uint64_t bytes() const { return lossy_bytes() + rdma_bytes; }

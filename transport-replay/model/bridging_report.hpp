@@ -53,6 +53,7 @@ struct OutsidePfc {
     bool tagged = false;  // the priority is that of the VLAN tag; else the end announced it for the DSCP
     std::uint64_t packets = 0;
     dissect::FrameIndex first{};
+    dissect::Instant first_time{};
 };
 
 struct BridgingEnd {
@@ -63,6 +64,7 @@ struct BridgingEnd {
     std::uint64_t frames = 0;
     dissect::FrameIndex first{};
     dissect::FrameIndex last{};
+    dissect::Instant first_time{};
     dissect::Instant last_time{};
     dissect::FrameIndex since{};  // the first of those that say the same as the last one
     dissect::Instant since_time{};

@@ -45,6 +45,7 @@ struct CmSide {
     std::optional<std::uint8_t> rnr_retry_count;      // 7: for ever
     std::optional<bool> shared_receive_queue;
     std::optional<bool> flow_control;  // end-to-end
+    std::optional<NetworkId> network;  // of its messages
     std::optional<MpaSetUp> mpa;       // of iWARP, whose queue pair number is a TCP port
     PrivateData private_data;
 };

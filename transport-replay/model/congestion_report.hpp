@@ -2,6 +2,7 @@
 #pragma once
 
 #include <transport-replay/model/address.hpp>
+#include <transport-replay/model/kept_packets.hpp>
 #include <transport-replay/model/rate_control.hpp>
 
 #include <optional>
@@ -55,6 +56,8 @@ struct FlowCongestion {
     std::uint64_t marked = 0;
     dissect::FrameIndex first_marked{};
     dissect::FrameIndex last_marked{};
+    dissect::Instant first_marked_time{};
+    dissect::Instant last_marked_time{};
     Reaction reaction;
 };
 
@@ -71,6 +74,7 @@ struct PairCongestion {
     std::uint64_t undecided = 0;      // the others: within kCnpDeadline of the end of the capture, or within kCnpPacing of a CNP
     std::uint64_t silences = 0;       // how many CNPs the unanswered ones could have brought: those kCnpDeadline apart
     bool other_way_seen = false;      // any packet of the destination to the source
+    KeptPackets unanswered_marks{};
 };
 
 // CNPs from one host to one queue pair of another.
@@ -83,6 +87,8 @@ struct CnpStream {
     dissect::Instant last_time{};
     Distribution gaps;    // between consecutive CNPs
     Distribution delays;  // since the last mark in the other direction
+    dissect::Instant first_time{};
+    KeptPackets unmarked{};  // those without a mark
 };
 
 enum class PauseEnd : std::uint8_t { resumed, expired, unknown, capture_end };
@@ -110,6 +116,7 @@ struct PauseSummary {
     std::uint64_t packets_to_it = 0;  // since its first pause frame, of that priority
     std::uint64_t late = 0;           // of these: while it was paused, more than kPauseGrace after it said so
     dissect::FrameIndex first_late{};
+    dissect::Instant first_late_time{};
     // Periods of which it is known how long they were at most, since nobody told the speed of the link: its quanta count as long as they
     // take at the slowest speed that it can have, and until the first packet that they should have stopped.
     std::uint64_t unknown_lengths = 0;
@@ -118,6 +125,8 @@ struct PauseSummary {
     dissect::Duration least_paused{};   // what any speed of the link leaves of it
     dissect::Duration longest{};
     dissect::FrameIndex longest_frame{};
+    dissect::Instant longest_start{};
+    KeptPackets stop_frames{};  // XOFF
     dissect::BitsPerSecond assumed_speed{};  // where nobody told it: the slowest that the link can have; else 0
     bool speed_shown = false;                // by packets to the sender, which took no longer; else it is kSlowestLink
     // Traffic that it stops was silent from the first frame of its longest period to the last, and went on behind it: of that sender, or

@@ -1,3 +1,4 @@
+#include <dissect/timers.hpp>
 #include <dissect/types.hpp>
 #include <transport-replay/model/connection.hpp>
 #include <transport-replay/model/recovery.hpp>
@@ -97,16 +98,16 @@ FrameIndex Connection::first_frame() const {
 }
 
 std::string text(const Endpoint& end) {
-    return text(end.address) + ":" + (end.qpn ? std::to_string(std::to_underlying(*end.qpn)) : std::string("?"));
+    const std::string network = text(end.network);
+    return text(end.address) + ":" + (end.qpn ? std::to_string(std::to_underlying(*end.qpn)) : std::string("?")) +
+           (network.empty() ? network : " (" + network + ")");
 }
 
 std::optional<TimeoutExponents> timeout_exponents(Duration interval) {
-    constexpr std::int64_t kUnit = 4096;  // ns
-    constexpr std::uint8_t kMost = 31;
-    const std::int64_t units = std::to_underlying(interval) / kUnit;
+    const std::int64_t units = std::to_underlying(interval) / std::to_underlying(dissect::timeout_of(0));
     if (units < 2) return std::nullopt;
     const auto bits = static_cast<std::uint64_t>(std::bit_width(static_cast<std::uint64_t>(units)));
-    const auto most = static_cast<std::uint8_t>(std::min<std::uint64_t>(bits - 1, kMost));
+    const auto most = static_cast<std::uint8_t>(std::min<std::uint64_t>(bits - 1, dissect::kMostTimeoutCode));
     return TimeoutExponents{static_cast<std::uint8_t>(most > 2 ? most - 2 : 1), most};
 }
 

@@ -251,6 +251,7 @@ struct Way {
     std::uint64_t atomic_responses = 0;
     std::uint64_t reads_at_most = 0;  // how often it had the most READs and ATOMICs outstanding
     std::uint32_t most_reads = 0;     // so many at once
+    NetworkId network{};              // of its first packet
     FewValues<dissect::Pkey, 2> pkeys;
     FewValues<std::uint8_t> dscps;
     FewValues<std::uint8_t> pcps;  // kNoPcp: without a VLAN tag
@@ -263,6 +264,7 @@ struct Endpoint {
     Address address;
     std::optional<dissect::Qpn> qpn;  // nothing where no packet names it
     bool is_port = false;             // iWARP: the number is a TCP port
+    NetworkId network{};              // that leads to it, where others lead to another queue pair of that number
 };
 
 struct Connection {
@@ -277,6 +279,8 @@ struct Connection {
     std::optional<std::uint32_t> cm_path_mtu;  // bytes
     bool released = false;                     // taken down by CM, or its queue pair number used anew
     bool failed = false;                       // a fatal NAK ended it
+    std::uint16_t recording = 0;               // of Timeline::recordings
+    bool ambiguous = false;                    // what goes the other way fits it and others: whether it was answered, or whom it answers, is not known
 
     [[nodiscard]] const Endpoint& end(End which) const { return ends[static_cast<std::size_t>(which)]; }
     [[nodiscard]] const Way& way(End which) const { return ways[static_cast<std::size_t>(which)]; }
@@ -294,7 +298,7 @@ struct Connection {
     [[nodiscard]] dissect::FrameIndex first_frame() const;
 };
 
-// "10.0.0.1:17", "lid 4:?"
+// "10.0.0.1:17", "lid 4:?", "10.0.0.1:17 (VNI 5000)"
 [[nodiscard]] std::string text(const Endpoint& end);
 
 }  // namespace qps::transport

@@ -4,6 +4,7 @@
 
 #include <dissect/types.hpp>
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -27,6 +28,7 @@ struct CreditStarvation {
     dissect::FrameIndex last{};
     dissect::FrameIndex released{};
     dissect::FrameIndex packet{};
+    std::array<dissect::Instant, 4> times{};  // of these four
 };
 
 struct CreditReport {

@@ -2,6 +2,7 @@
 #include <dissect/headers/infiniband_link.hpp>
 #include <dissect/headers/internet.hpp>
 #include <dissect/headers/segment_routing.hpp>
+#include <dissect/headers/tunnel.hpp>
 #include <dissect/lldp/tlvs.hpp>
 #include <dissect/ulp/fpdu.hpp>
 #include <dissect/ultra_ethernet/native.hpp>
@@ -18,6 +19,8 @@ using namespace dissect;
 
 namespace {
 
+constexpr Field kVni = named(kVxlanFields, "vxlan.vni");
+static_assert(kVni.bit == named(kGeneveFields, "geneve.vni").bit && kVni.width == named(kGeneveFields, "geneve.vni").width);
 constexpr Field kSrcqp = named(kDethFields, "infiniband.deth.srcqp");
 constexpr Field kVa = named(kRethFields, "infiniband.reth.va");
 constexpr Field kRkeyField = named(kRethFields, "infiniband.reth.r_key");
@@ -57,7 +60,8 @@ void clear(Observation& observation) {
     observation.pcp = kNoPcp;
     observation.vlan = observation.file = 0;
     observation.payload = {};
-    observation.datagram = observation.plain_link = observation.about_hosts = false;
+    observation.network = {};
+    observation.datagram = observation.plain_link = observation.about_hosts = observation.has_original = false;
     observation.capture_port = 0;
     observation.link_destination = 0;
     observation.acknowledgment.reset();
@@ -65,7 +69,6 @@ void clear(Observation& observation) {
     observation.immediate.reset();
     observation.invalidate.reset();
     observation.atomic.reset();
-    observation.atomic_result.reset();
 }
 
 constexpr std::size_t kMacBytes = 6;
@@ -93,7 +96,13 @@ void take_link(const Packet& packet, const Layer& layer, Observation& observatio
                 const auto tag = read_be<std::uint16_t>(packet.bytes_of(layer), 0);
                 observation.pcp = static_cast<std::uint8_t>(tag >> 13);
                 observation.vlan = tag & 0xfff;
+                if (std::to_underlying(observation.network) < kIsVni) observation.network = NetworkId{observation.vlan};
             }
+            break;
+        case LayerKind::vxlan:
+        case LayerKind::geneve:
+            if (layer.fault == Fault::none && std::to_underlying(observation.network) < kIsVni)
+                observation.network = network_of_vni(static_cast<std::uint32_t>(read(packet.bytes_of(layer), kVni)));
             break;
         case LayerKind::udp: observation.udp_source_port = read_be<std::uint16_t>(packet.bytes_of(layer), 0); break;
         case LayerKind::mac_pause:
@@ -302,7 +311,10 @@ void take_header(const Packet& packet, const Layer& layer, Observation& observat
         case LayerKind::aeth:
             observation.acknowledgment = {static_cast<std::uint8_t>(read(bytes, kSyndrome)), static_cast<Msn>(read(bytes, kMsn))};
             break;
-        case LayerKind::atomicacketh: observation.atomic_result = read_be<std::uint64_t>(bytes, 0); break;
+        case LayerKind::atomicacketh:
+            observation.has_original = true;
+            observation.original = read_be<std::uint64_t>(bytes, 0);
+            break;
         case LayerKind::immdt: observation.immediate = read_be<std::uint32_t>(bytes, 0); break;
         case LayerKind::ieth: observation.invalidate = static_cast<Rkey>(read_be<std::uint32_t>(bytes, 0)); break;
         case LayerKind::mad: observation.management = true; break;

@@ -81,6 +81,7 @@ struct alignas(64) Observation {
     bool management : 1 = false;  // a MAD: payload is the whole datagram
     bool about_hosts : 1 = false;  // ARP, or IP with neighbour discovery or an ICMP error: payload is from that header on
     std::uint8_t capture_port : 2 = 0;  // of ERF: each direction of a link has its own
+    bool has_original : 1 = false;
     bool plain_link : 1 = false;  // RoCE right behind Ethernet or its one VLAN tag: its PCP is what the link goes by
     std::uint8_t dscp = 0;
     std::uint8_t pcp = kNoPcp;
@@ -89,15 +90,18 @@ struct alignas(64) Observation {
     std::uint16_t file = 0;     // which of the files that are read together
 
     std::uint32_t icrc_found = 0;  // with ip_id: the same bytes on the wire have the same value
+    NetworkId network{};
     std::optional<Acknowledgment> acknowledgment;
     dissect::Bytes payload;  // as far as captured; a pause frame: its parameters
     std::optional<RemoteAccess> access;
     std::optional<std::uint32_t> immediate;
     std::optional<dissect::Rkey> invalidate;
     std::optional<AtomicOperands> atomic;
-    std::optional<std::uint64_t> atomic_result;
+    std::uint64_t original = 0;  // has_original
     dissect::BitsPerSecond link_speed{};
     std::uint64_t link_destination = 0;  // MAC address, or the eight bytes of an LRH (VL to source LID); 0: neither
+    // What memory held before an ATOMIC.
+    [[nodiscard]] std::optional<std::uint64_t> atomic_result() const { return has_original ? std::optional(original) : std::nullopt; }
     [[nodiscard]] std::optional<dissect::Qpn> source_qp() const { return datagram ? std::optional(flow.source_qp) : std::nullopt; }
 
     // Who sent it to whom is known, and what copies of it share.

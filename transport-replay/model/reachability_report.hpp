@@ -33,6 +33,8 @@ struct IcmpError {
     std::uint64_t count = 0;
     dissect::FrameIndex first{};
     dissect::FrameIndex last{};
+    dissect::Instant first_time{};
+    dissect::Instant last_time{};
 };
 
 // Two MAC addresses answered for one IP address, to the same request.
@@ -42,6 +44,8 @@ struct AddressConflict {
     std::uint64_t requests = 0;     // that both answered
     std::array<dissect::FrameIndex, 2> first{};
     dissect::FrameIndex last{};
+    std::array<dissect::Instant, 2> first_time{};
+    dissect::Instant last_time{};
 };
 
 // Two LIDs sent with one GID of InfiniBand, in turn.
@@ -51,6 +55,8 @@ struct GidConflict {
     std::uint64_t changes = 0;      // from either to the other
     std::array<dissect::FrameIndex, 4> frames{};  // the first that changed from one to the other, with the one before
     dissect::FrameIndex last{};
+    std::array<dissect::Instant, 4> times{};
+    dissect::Instant last_time{};
 };
 
 struct ReachabilityReport {

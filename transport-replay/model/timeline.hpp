@@ -45,6 +45,7 @@ struct Timeline {
     std::uint64_t bytes = 0;                // on the wire
     std::optional<dissect::Instant> first;  // nothing where no packet has a time
     std::optional<dissect::Instant> last;
+    std::vector<dissect::Instant> recordings;  // when each but the last ended, where the files do not continue each other
     CaptureQuality quality;
     Totals totals;
     std::deque<Connection> connections;  // by uid; many, so not in one piece
@@ -71,6 +72,10 @@ struct Timeline {
 
     [[nodiscard]] const Connection* find(ConnectionId uid) const;
     [[nodiscard]] Connection* find(ConnectionId uid);
+    // When the recording ended that a connection is in; only where packets have times.
+    [[nodiscard]] dissect::Instant end_of(const Connection& connection) const {
+        return connection.recording < recordings.size() ? recordings[connection.recording] : *last;
+    }
 };
 
 }  // namespace qps::transport

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace qps::transport::page {
 
@@ -22,7 +23,28 @@ bool is_eventful(const Connection& connection, End end) {
     return connection.reliable() && way.requests >= kFewestPsns && way.incidents->retransmitted + way.incidents->gaps.skipped != 0;
 }
 
+template <class Each>
+void for_each_group(const FindingPanel& panel, Each each) {
+    each(panel.head);
+    for (const FindingGroup& group : panel.also) each(group);
+}
+
 }  // namespace
+
+std::vector<FrameIndex> ladder_packets(const FindingPanel& panel) {
+    const Finding& worst = panel.head.first();
+    std::vector<FrameIndex> packets;
+    const auto add = [&](const Finding& finding) {
+        for (const FrameIndex frame : finding.packets)
+            if (packets.size() < kMostLadderPackets && std::ranges::find(packets, frame) == packets.end()) packets.push_back(frame);
+    };
+    add(worst);
+    for (const FindingGroup& group : panel.also)
+        for (const Finding* finding : group.findings)
+            if (finding->connection == worst.connection) add(*finding);
+    std::ranges::sort(packets);
+    return packets;
+}
 
 std::int64_t LatencyColumn::percentile(double percent) const {
     if (count == 0) return 0;
@@ -40,20 +62,29 @@ Collector::Collector(const Timeline& timeline, std::vector<ConnectionId> connect
     : timeline_(timeline), connections_(std::move(connections)), amounts_(kColumns), latencies_(kColumns) {
     for (const Finding& finding : timeline.findings)
         if (wants(finding.connection)) findings_.push_back(&finding);
-    for (std::size_t i = 0; i < std::min(findings_.size(), kMostLadders); ++i) {
-        const auto& packets = findings_[i]->packets;
-        wanted_.insert(wanted_.end(), packets.begin(), packets.begin() + static_cast<std::ptrdiff_t>(std::min(packets.size(), kMostLadderPackets)));
+    panels_ = finding_panels(findings_);
+    first_.resize(panels_.size());
+    for (std::size_t at = 0; at < panels_.size(); ++at) {
+        for_each_group(panels_[at], [&](const FindingGroup& group) {
+            for (const Finding* finding : group.findings)
+                if (!finding->packets.empty()) events_.push_back({finding->packets.front(), at});
+        });
+        if (at >= kMostLadders) continue;
+        const std::vector<FrameIndex> packets = ladder_packets(panels_[at]);
+        wanted_.insert(wanted_.end(), packets.begin(), packets.end());
     }
+    std::ranges::sort(events_, {}, [](const Event& event) { return std::pair(event.frame, event.panel); });
     std::ranges::sort(wanted_);
     const auto same = std::ranges::unique(wanted_);
     wanted_.erase(same.begin(), same.end());
     choose_grids();
 }
 
-// Of the connections that findings name, the worst finding's first; both ends.
+// Of the connections whose packets ladders show; both ends.
 void Collector::choose_grids() {
-    for (const Finding* finding : findings_) {
-        const Connection* connection = finding->connection ? timeline_.find(*finding->connection) : nullptr;
+    for (const FindingPanel& panel : panels_) {
+        const Finding& finding = panel.head.first();
+        const Connection* connection = finding.connection ? timeline_.find(*finding.connection) : nullptr;
         if (connection == nullptr) continue;
         for (const End end : {End::a, End::b}) {
             if (grids_.size() == kMostPsnPictures) return;
@@ -73,6 +104,11 @@ void Collector::choose_grids() {
 
 bool Collector::wants(std::optional<ConnectionId> connection) const { return is_wanted(connections_, connection); }
 
+std::uint64_t Collector::connections() const {
+    if (connections_.empty()) return timeline_.connections.size() + timeline_.retired.connections;
+    return static_cast<std::uint64_t>(std::ranges::count_if(timeline_.connections, [&](const Connection& each) { return wants(each.uid); }));
+}
+
 bool Collector::wants_text(FrameIndex frame) const { return std::ranges::binary_search(wanted_, frame); }
 
 std::size_t Collector::column_of(Instant time) const {
@@ -89,7 +125,10 @@ void Collector::take(FrameIndex frame, const PacketRow& row) {
         packet.timeless = row.has(Mark::timeless);
         packet.retransmission = row.has(Mark::retransmission);
     }
-    if (row.has(Mark::timeless) || !wants(row.connection())) return;
+    if (row.has(Mark::timeless)) return;
+    for (auto event = std::ranges::lower_bound(events_, frame, {}, &Event::frame); event != events_.end() && event->frame == frame; ++event)
+        first_[event->panel] = std::min(first_[event->panel].value_or(row.time()), row.time());
+    if (!wants(row.connection())) return;
     if (!row.has(Mark::mirror_copy)) amounts_[column_of(row.time())] += series::amount_of(row);
     if (row.kind() != ObservationKind::transport || !row.connection() || row.has(Mark::mirror_copy)) return;
     for (PsnGrid& grid : grids_)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <transport-replay/index/packet_row.hpp>
+#include <transport-replay/report/finding_groups.hpp>
 #include <transport-replay/series/latency.hpp>
 #include <transport-replay/series/psn_series.hpp>
 #include <transport-replay/series/throughput.hpp>
@@ -13,7 +14,6 @@
 
 namespace qps::transport {
 
-struct Finding;
 struct Message;
 struct Timeline;
 
@@ -22,8 +22,8 @@ namespace page {
 inline constexpr std::size_t kColumns = 260;           // of a picture, each an equal part of the time of the capture
 inline constexpr std::size_t kPsnRows = 64;            // of a picture of PSNs
 inline constexpr std::size_t kMostPsnPictures = 4;     // requesters
-inline constexpr std::size_t kMostLadders = 24;        // findings
-inline constexpr std::size_t kMostLadderPackets = 24;  // of one finding
+inline constexpr std::size_t kMostLadders = 24;        // panels
+inline constexpr std::size_t kMostLadderPackets = 24;  // of one panel
 
 // How long messages took that ended in a column.
 struct LatencyColumn {
@@ -44,6 +44,9 @@ struct PsnGrid {
     std::vector<std::int64_t> acknowledged;  // by column, the greatest above `first`; -1: none
     series::PsnCounter requests;
 };
+
+// The packets of a panel's ladder: those of the most frequent finding, then what the panel has of the same connection beside it; sorted.
+[[nodiscard]] std::vector<dissect::FrameIndex> ladder_packets(const FindingPanel& panel);
 
 // A packet that proves a finding, as the list of packets shows it.
 struct EvidencePacket {
@@ -69,13 +72,21 @@ public:
 
     [[nodiscard]] const Timeline& timeline() const { return timeline_; }
     [[nodiscard]] bool wants(std::optional<ConnectionId> connection) const;
-    [[nodiscard]] const std::vector<const Finding*>& findings() const { return findings_; }   // in the order of the timeline
+    [[nodiscard]] std::uint64_t connections() const;  // how many there are
+    [[nodiscard]] const std::vector<const Finding*>& findings() const { return findings_; }  // in the order of the timeline
+    [[nodiscard]] const std::vector<FindingPanel>& panels() const { return panels_; }
+    // When the first packet was that proves a finding of a panel, of those that are listed; nothing where none has a time.
+    [[nodiscard]] std::optional<dissect::Instant> first_of(std::size_t panel) const { return first_[panel]; }
     [[nodiscard]] const std::vector<series::Amount>& amounts() const { return amounts_; }     // by column
     [[nodiscard]] const std::vector<LatencyColumn>& latencies() const { return latencies_; }  // by column
     [[nodiscard]] const std::vector<PsnGrid>& grids() const { return grids_; }
     [[nodiscard]] const EvidencePacket* evidence(dissect::FrameIndex frame) const;
 
 private:
+    struct Event {
+        dissect::FrameIndex frame{};
+        std::size_t panel = 0;
+    };
     [[nodiscard]] std::size_t column_of(dissect::Instant time) const;
     void choose_grids();
     void take(PsnGrid& grid, const PacketRow& row) const;
@@ -83,6 +94,9 @@ private:
     const Timeline& timeline_;
     std::vector<ConnectionId> connections_;
     std::vector<const Finding*> findings_;
+    std::vector<FindingPanel> panels_;
+    std::vector<Event> events_;  // the first packet of every finding, sorted
+    std::vector<std::optional<dissect::Instant>> first_;  // by panel
     std::vector<series::Amount> amounts_;
     std::vector<LatencyColumn> latencies_;
     std::vector<PsnGrid> grids_;

@@ -1,3 +1,4 @@
+#include <dissect/render_value.hpp>
 #include <transport-replay/page/collector.hpp>
 #include <transport-replay/page/picture.hpp>
 #include <transport-replay/report/figures.hpp>
@@ -23,14 +24,23 @@ std::string open(int height, std::string_view what) {
     return fmt::format("<figure><svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">\n", kWidth, height, what);
 }
 
-// The axis of time, and its figures below.
-std::string time_axis(Duration length, int y) {
+// "01:14:07.839093", of UTC.
+std::string clock_text(Instant time) {
+    constexpr std::size_t kDate = std::string_view("2026-11-21 ").size(), kClock = std::string_view("01:14:07.839093").size();
+    return utc(time).substr(kDate, kClock);
+}
+
+// The axis of time; below it seconds since the first packet, and the time of day. Both grow with the letters of a small screen.
+constexpr int kAxisHeight = 56;
+std::string time_axis(const Span& of, int y) {
     std::string out = fmt::format("<path class=\"axis\" d=\"M0 {}H{}\"/>\n", y, kWidth);
     constexpr int kSteps = 4;
     for (int i = 0; i <= kSteps; ++i) {
-        const auto at = Duration{static_cast<std::int64_t>(static_cast<double>(std::to_underlying(length)) * i / kSteps)};
-        out += fmt::format("<text class=\"soft\" x=\"{}\" y=\"{}\" text-anchor=\"{}\">{}</text>\n", kWidth * i / kSteps, y + 15,
-                           i == 0 ? "start" : i == kSteps ? "end" : "middle", duration_text(at));
+        const auto at = Duration{static_cast<std::int64_t>(static_cast<double>(std::to_underlying(of.length)) * i / kSteps)};
+        const int x = kWidth * i / kSteps;
+        const std::string_view anchor = i == 0 ? "start" : i == kSteps ? "end" : "middle";
+        out += fmt::format("<text class=\"soft\" x=\"{0}\" y=\"{1}\" text-anchor=\"{2}\"><tspan x=\"{0}\" dy=\"1.2em\">{3}</tspan><tspan{4} x=\"{0}\" dy=\"1.2em\">{5}</tspan></text>\n",
+                           x, y, anchor, duration_text(at), i == 0 || i == kSteps ? "" : " class=\"between\"", clock_text(of.first + at));
     }
     return out;
 }
@@ -83,16 +93,17 @@ std::string ladder(std::span<const LadderStep> steps) {
         const EvidencePacket& packet = *step.packet;
         const bool forth = packet.source == a && packet.destination == b, back = packet.source == b && packet.destination == a;
         rows.push_back({.when = packet.timeless ? std::string() : seconds_text(step.since_start) + " s",
+                        .clock = packet.timeless ? std::string() : clock_text(packet.time),
                         .number = std::to_string(std::to_underlying(step.frame)),
                         .way = forth ? LadderWay::forth : back ? LadderWay::back : LadderWay::none,
                         .style = packet.retransmission ? "again" : "",
                         .text = packet.line});
     }
-    return "<figure>" + ladder_picture(a, b, rows, "packets that prove it") +
-           "<figcaption>Seconds since the first packet, frame, packet; <b class=\"again\">retransmissions</b>.</figcaption></figure>\n";
+    return "<figure class=\"ladder\">" + ladder_picture(a, b, rows, "packets that prove it") +
+           "<figcaption>Seconds since the first packet, UTC, frame, packet; <b class=\"again\">retransmissions</b>.</figcaption></figure>\n";
 }
 
-std::string throughput(const std::vector<series::Amount>& columns, Duration length) {
+std::string throughput(const std::vector<series::Amount>& columns, const Span& of) {
     std::uint64_t most = 1;
     for (const series::Amount& each : columns) most = std::max(most, each.bytes);
     constexpr int kHeight = 120;
@@ -105,21 +116,21 @@ std::string throughput(const std::vector<series::Amount>& columns, Duration leng
         }
         return path;
     };
-    std::string out = open(188, "throughput over time");
+    std::string out = open(kHeight + 48 + kAxisHeight, "throughput over time");
     out += fmt::format("<path class=\"data\" d=\"{}\"/>\n<path class=\"again\" d=\"{}\"/>\n", bars(&series::Amount::bytes), bars(&series::Amount::retransmitted));
     out += lane(columns, "mark", kHeight + 6, [](const series::Amount& each) { return each.naks + each.rnr_naks; });
     out += lane(columns, "reply", kHeight + 18, [](const series::Amount& each) { return each.marked; });
     out += lane(columns, "cnp", kHeight + 30, [](const series::Amount& each) { return each.cnps; });
-    out += time_axis(length, kHeight + 48);
+    out += time_axis(of, kHeight + 48);
     constexpr double kBits = 8, kNanoseconds = 1e9;
-    const double seconds = static_cast<double>(std::to_underlying(length)) / kNanoseconds / static_cast<double>(columns.size());
-    return out + fmt::format("</svg><figcaption>On the wire, {} at most (mean of {}); <b class=\"again\">retransmitted</b>. Rows below: "
+    const double seconds = static_cast<double>(std::to_underlying(of.length)) / kNanoseconds / static_cast<double>(columns.size());
+    return out + fmt::format("</svg><figcaption>On the wire, {} at most (mean of {}), from {} on; <b class=\"again\">retransmitted</b>. Rows below: "
                              "<b class=\"mark\">NAKs</b>, <b class=\"reply\">CE marks</b>, <b class=\"cnp\">CNPs</b>.</figcaption></figure>\n",
                              seconds > 0 ? rate_text(kBits * static_cast<double>(most) / seconds) : bytes_text(most),
-                             duration_text(Duration{static_cast<std::int64_t>(seconds * kNanoseconds)}));
+                             duration_text(Duration{static_cast<std::int64_t>(seconds * kNanoseconds)}), utc(of.first));
 }
 
-std::string latency(const std::vector<LatencyColumn>& columns, Duration length) {
+std::string latency(const std::vector<LatencyColumn>& columns, const Span& of) {
     std::int64_t most = 0, least = kLongestTime;
     for (const LatencyColumn& each : columns) {
         if (each.count == 0) continue;
@@ -132,11 +143,11 @@ std::string latency(const std::vector<LatencyColumn>& columns, Duration length) 
     const auto y_of = [&](std::int64_t took) {
         return kHeight - static_cast<int>((std::log10(static_cast<double>(std::max<std::int64_t>(took, 1))) - low) / (high - low) * kHeight);
     };
-    std::string out = open(152, "latency of messages over time");
+    std::string out = open(kHeight + 12 + kAxisHeight, "latency of messages over time");
     for (int power = static_cast<int>(low); power <= static_cast<int>(high); ++power) {
         const auto value = static_cast<std::int64_t>(std::pow(10.0, power));
         out += fmt::format("<path class=\"axis\" d=\"M0 {0}H{1}\"/><text class=\"soft\" x=\"{1}\" y=\"{2}\" text-anchor=\"end\">{3}</text>\n", y_of(value), kWidth,
-                           std::max(y_of(value) - 3, 9), duration_text(Duration{value}));
+                           std::max(y_of(value) - 3, 17), duration_text(Duration{value}));
     }
     const auto dashes = [&](std::string_view style, auto value) {
         std::string path;
@@ -148,17 +159,17 @@ std::string latency(const std::vector<LatencyColumn>& columns, Duration length) 
     dashes("again", [](const LatencyColumn& each) { return each.most; });
     dashes("mark", [](const LatencyColumn& each) { return each.percentile(kSlow); });
     dashes("data", [](const LatencyColumn& each) { return each.percentile(kMedian); });
-    out += time_axis(length, kHeight + 12);
+    out += time_axis(of, kHeight + 12);
     return out + "</svg><figcaption>Latency of messages that were answered: <b class=\"data\">median</b>, <b class=\"mark\">99 %</b>, "
                  "<b class=\"again\">longest</b>, by when they ended.</figcaption></figure>\n";
 }
 
-std::string psns(const PsnGrid& grid, Duration length) {
+std::string psns(const PsnGrid& grid, const Span& of) {
     constexpr int kHeight = static_cast<int>(kPsnRows) * 3;
-    std::string out = open(kHeight + 24, "PSNs over time");
+    std::string out = open(kHeight + 6 + kAxisHeight, "PSNs over time");
     out += fmt::format("<path class=\"data\" d=\"{}\"/>\n<path class=\"again\" d=\"{}\"/>\n<path class=\"cnp\" d=\"{}\"/>\n<path class=\"acked\" d=\"{}\"/>\n", cells(grid, 1),
                        cells(grid, 2), cells(grid, 4), acknowledged(grid));
-    out += time_axis(length, kHeight + 6);
+    out += time_axis(of, kHeight + 6);
     return out + fmt::format("</svg><figcaption>PSN {} (below) to {}: <b class=\"data\">sent</b>, <b class=\"again\">retransmitted</b>, <b class=\"cnp\">NAKed</b>, "
                              "<b class=\"acked\">acknowledged</b>.</figcaption></figure>\n",
                              grid.first & Psn::kMask, (grid.first + grid.range - 1) & Psn::kMask);

@@ -18,9 +18,12 @@ svg .arrow.again { stroke: var(--again); fill: none; } svg .mono { font-family: 
 figcaption { color: var(--soft); font-size: .85rem; } figcaption b { font-weight: 600; }
 figcaption .data { color: var(--data); } figcaption .again { color: var(--again); } figcaption .mark { color: var(--mark); }
 figcaption .reply { color: var(--reply); } figcaption .cnp { color: var(--cnp); } figcaption .acked { color: var(--acked); }
+.each { margin: .6rem 0; padding-left: 1.1rem; } .each li { margin: .3rem 0; overflow-wrap: anywhere; }
+.also { margin: .8rem 0; padding-top: .5rem; border-top: 1px dashed var(--line); } .also .line { display: grid; grid-template-columns: 4.5rem 15rem 1fr; gap: .75rem; }
 .n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; } th.sorted::after { content: " \25BE"; }
 .sortable th { cursor: default; } .js .sortable th { cursor: pointer; }
-@media (max-width: 40rem) { .finding summary { grid-template-columns: 1fr; } }
+@media (max-width: 40rem) { .finding summary, .also .line { grid-template-columns: 1fr; gap: 0; } svg { font-size: 22px; } svg .between { display: none; }
+  .ladder { overflow-x: auto; } .ladder svg { width: 1040px; font-size: 11px; } dl { grid-template-columns: 1fr; } dd { margin: 0 0 .4rem; } }
 @media print { :root { --ground: #ffffff; --text: #000000; --soft: #444444; --line: #bbbbbb; --raised: #ffffff; --fail: #8c1d18; --inconclusive: #6b4600; --none: #444444;
   --data: #1f4f82; --again: #8c1d18; --mark: #6b4600; --reply: #12623a; --cnp: #5b2a78; --acked: #000000; } main { max-width: none; padding: 0; } body { font-size: 10pt; }
   details { border: 0; border-top: 1px solid var(--line); border-radius: 0; break-inside: auto; } figure, tr, dl { break-inside: avoid; }

@@ -34,6 +34,7 @@ template <> inline constexpr std::uint64_t kEnd<dissect::Qpn> = kAnyValue;
 template <> inline constexpr std::uint64_t kEnd<dissect::Rkey> = kAnyValue;
 template <> inline constexpr std::uint64_t kEnd<ConnectionId> = kAnyValue;  // names_nothing_else() knows how many there are
 template <> inline constexpr std::uint64_t kEnd<ManagementMethod> = kAnyValue;
+template <> inline constexpr std::uint64_t kEnd<NetworkId> = kAnyValue;
 template <> inline constexpr std::uint64_t kEnd<NodeGuid> = kAnyValue;
 template <> inline constexpr std::uint64_t kEnd<OperationCode> = kAnyValue;
 template <> inline constexpr std::uint64_t kEnd<TapLabel> = kAnyValue;

@@ -1,4 +1,5 @@
 // What goes out: work requests queued, their packets in order, timers. requester_answers.cpp has what comes back.
+#include <dissect/timers.hpp>
 #include <transport-replay/queue_pair/requester.hpp>
 
 #include <algorithm>
@@ -84,8 +85,8 @@ std::optional<std::uint32_t> message_length(const WorkRequest& work) {
 }  // namespace
 
 std::optional<Duration> ack_timeout_of(std::uint8_t code) {
-    if (code == 0 || code > 31) return std::nullopt;
-    return nanoseconds(kAckTimeoutUnit << code);
+    if (code == 0 || code > kMostTimeoutCode) return std::nullopt;
+    return timeout_of(code);
 }
 
 Opcode request_opcode(Service service, WorkKind kind, Place place) {

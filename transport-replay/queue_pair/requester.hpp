@@ -120,7 +120,6 @@ inline constexpr std::size_t kMaxWork = 1U << 14;           // work requests, as
 inline constexpr std::uint32_t kMaxOutstanding = 1U << 23;  // PSNs (9.7.2)
 inline constexpr std::uint8_t kInfiniteRnrRetries = 7;      // 9.7.5.2.8
 inline constexpr std::uint8_t kMaxRetries = 7;              // three bits
-inline constexpr std::int64_t kAckTimeoutUnit = 4096;       // nanoseconds: the timeout is this times 2^n
 
 struct RequesterSettings {
     dissect::Service service = dissect::Service::rc;  // rc, uc, ud or xrc
@@ -301,8 +300,6 @@ private:
 
 // The time a code of the local ACK timeout stands for; nothing where it disables the timer.
 [[nodiscard]] std::optional<dissect::Duration> ack_timeout_of(std::uint8_t code);
-// The time a code of the RNR timer stands for.
-[[nodiscard]] dissect::Duration rnr_wait_of(std::uint8_t code);
 
 // The opcode of a packet of a work request.
 [[nodiscard]] dissect::Opcode request_opcode(dissect::Service service, WorkKind kind, dissect::Place place);

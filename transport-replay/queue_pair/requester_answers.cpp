@@ -1,5 +1,6 @@
 // What comes back: acknowledgments, responses, NAKs; and what becomes of the work requests they are about.
 #include <dissect/headers/infiniband.hpp>
+#include <dissect/timers.hpp>
 #include <transport-replay/queue_pair/requester.hpp>
 
 #include <algorithm>
@@ -16,11 +17,6 @@ namespace {
 constexpr bool is_confirmed(WorkKind kind) { return kind == WorkKind::atomic_write || kind == WorkKind::flush; }
 
 }  // namespace
-
-Duration rnr_wait_of(std::uint8_t code) {
-    constexpr std::int64_t kHundredthOfMillisecond = 10'000;
-    return nanoseconds(kRnrTimer[code & 31U] * kHundredthOfMillisecond);
-}
 
 void Requester::process(const TransportPacket& response, Instant now) {
     const OpcodeRow& row = info(response.opcode);
@@ -103,7 +99,7 @@ void Requester::on_rnr(const TransportPacket& response, Instant now) {
     if (settings_.rnr_retries != kInfiniteRnrRetries) --rnr_retries_left_;
     rewind();
     deadline_.reset();
-    rnr_until_ = now + rnr_wait_of(response.acknowledgment->code());  // not earlier (C9-130)
+    rnr_until_ = now + rnr_wait(response.acknowledgment->code());  // not earlier (C9-130)
     move(RequesterEvent::rnr_nak);
 }
 

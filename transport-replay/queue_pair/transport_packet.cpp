@@ -150,7 +150,7 @@ std::optional<TransportPacket> from_packet(const Packet& packet) {
     result.access = seen.access;
     result.atomic = seen.atomic;
     result.acknowledgment = seen.acknowledgment;
-    result.atomic_result = seen.atomic_result;
+    result.atomic_result = seen.atomic_result();
     result.immediate = seen.immediate;
     result.invalidate = seen.invalidate;
     if (const Layer* deth = find(packet, LayerKind::deth); deth != nullptr && seen.datagram)

@@ -73,7 +73,13 @@ std::string when_text(const Finding& finding) {
 }
 
 std::string json_name(const FactRow& row) {
-    return row.unit == Unit::duration ? fmt::format("{}_ns", row.name) : std::string(row.name);
+    const auto with = [&](std::string_view unit) { return row.name.ends_with(unit) ? std::string(row.name) : fmt::format("{}_{}", row.name, unit); };
+    switch (row.unit) {
+        case Unit::duration: return with("ns");
+        case Unit::bytes: return with("bytes");
+        case Unit::bits_per_second: return with("bits_per_second");
+        default: return std::string(row.name);
+    }
 }
 
 namespace {

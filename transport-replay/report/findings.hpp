@@ -25,7 +25,7 @@ struct Timeline;
 [[nodiscard]] std::string clock_text(dissect::Instant time, bool dated = false);
 // "first 01:14:08.985, last 01:14:09.734 UTC", "at 01:14:08.985 UTC"; nothing where its events have no time.
 [[nodiscard]] std::string when_text(const Finding& finding);
-// "stalled_ns": its name, and its unit where JSON has a bare number.
+// "stalled_ns", "length_bytes": its name, and its unit where JSON has a bare number.
 [[nodiscard]] std::string json_name(const FactRow& row);
 // Its value as a cell: numbers in the unit of its name, the rest as text.
 [[nodiscard]] Cell fact_cell(const Fact& fact);

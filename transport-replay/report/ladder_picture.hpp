@@ -13,6 +13,7 @@ enum class LadderWay : std::uint8_t { none, forth, back };  // none: a packet of
 
 struct LadderRow {
     std::string when;
+    std::string clock{};     // time of day; where no row has one, there is no room for it
     std::string number;      // of the packet; none: empty
     LadderWay way{};
     std::string_view style;  // of its arrow, beside `arrow`
@@ -28,6 +29,7 @@ figure { margin: .6rem 0; } svg { display: block; width: 100%; height: auto; fon
 svg .axis { stroke: var(--line); stroke-width: 1; fill: none; } svg .soft { fill: var(--soft); } svg .mono { font-family: ui-monospace, monospace; }
 svg .arrow { stroke: var(--soft); stroke-width: 1.5; fill: none; } svg .arrow.wrong { stroke: var(--fail); }
 svg .arrow.missing { stroke: var(--inconclusive); stroke-dasharray: 4 3; }
+@media (max-width: 40rem) { figure { overflow-x: auto; } figure svg { width: 1040px; } }
 figcaption { color: var(--soft); font-size: .85rem; } figcaption .wrong { color: var(--fail); } figcaption .missing { color: var(--inconclusive); }
 )";
 

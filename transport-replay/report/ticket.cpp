@@ -7,6 +7,7 @@
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/bounds.hpp>
 #include <transport-replay/report/connections.hpp>
+#include <transport-replay/report/fact_text.hpp>
 #include <transport-replay/report/figures.hpp>
 #include <transport-replay/report/findings.hpp>
 #include <transport-replay/report/rdma_packets.hpp>
@@ -106,6 +107,12 @@ void append_connection(std::string& out, const Timeline& timeline, const Connect
         out += fmt::format("| {} | {} | {} |\n", figure.label, figure.of(connection.ways[0]), figure.of(connection.ways[1]));
 }
 
+void append_facts(std::string& out, const Finding& finding) {
+    if (finding.facts.empty()) return;
+    out += "\n## Facts\n\n";
+    for (const Fact& fact : finding.facts) append_item(out, fact.row->meaning, fact_text(fact));
+}
+
 void append_evidence(std::string& out, const Finding& finding) {
     if (finding.packets.empty() && !finding.connection) return;
     out += "\n## Evidence\n\n";
@@ -172,9 +179,11 @@ void append_ticket(std::string& out, const Timeline& timeline, const Finding& fi
     append_said(out, "What to do", finding.advice);
     append_said(out, "Party", party_name(finding));
     append_said(out, "Count", finding.count == 1 ? "once" : counted(finding.count, "time"));
+    append_said(out, "When", when_text(finding));
     append_said(out, "Reference", clause_text(finding));
     const Connection* connection = finding.connection ? timeline.find(*finding.connection) : nullptr;
     if (connection != nullptr) append_connection(out, timeline, *connection);
+    append_facts(out, finding);
     append_evidence(out, finding);
     append_capture(out, timeline, connection, inputs);
 }

@@ -30,7 +30,9 @@ std::string share(std::uint64_t part, std::uint64_t whole) {
 std::string host(const Endpoint& end) { return text(end.address); }
 
 std::string who(const Endpoint& end) {
-    return end.qpn ? fmt::format("{} {} {}", host(end), end.is_port ? "port" : "QP", std::to_underlying(*end.qpn)) : host(end);
+    const std::string network = text(end.network);
+    const std::string in = network.empty() ? network : " in " + network;
+    return end.qpn ? fmt::format("{} {} {}{}", host(end), end.is_port ? "port" : "QP", std::to_underlying(*end.qpn), in) : host(end) + in;
 }
 
 std::string_view verb(dissect::Verb verb) {

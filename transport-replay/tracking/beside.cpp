@@ -13,6 +13,11 @@ constexpr std::size_t kPlaces = 2 * kMaxBeside;  // a power of 2
 constexpr std::size_t kMostTried = 8;
 constexpr std::uint8_t kSequenceError = 0x60;  // an AETH's syndrome: NAK, PSN sequence error
 
+// The first of an interval.
+void note(TimedFrame& first, const Observation& observation) {
+    if (first.frame == FrameIndex{}) first = {observation.frame, observation.time};
+}
+
 std::int64_t interval_of(Instant time) { return std::to_underlying(time) / std::to_underlying(kBesideInterval); }
 
 }  // namespace
@@ -54,19 +59,19 @@ void BesideTracker::observe(const Observation& observation) {
     one->port = observation.link_destination;
     (rdma ? one->rdma : udp ? one->udp : one->tcp) += observation.wire_length;
     if (!rdma) {
-        if (one->beside == FrameIndex{}) one->beside = observation.frame;
+        note(one->beside, observation);
         return;
     }
     if (observation.congestion_experienced) {
         ++one->marks;
-        if (one->event == FrameIndex{}) one->event = observation.frame;
+        note(one->event, observation);
     }
     if (!observation.acknowledgment || observation.acknowledgment->syndrome != kSequenceError) return;
     // What went to who sends the NAK was lost.
     if (Class* const lost = find(observation.flow.source, observation.pcp, observation.dscp, false)) {
         begin(*lost, observation.time);
         ++lost->naks;
-        if (lost->event == FrameIndex{}) lost->event = observation.frame;
+        note(lost->event, observation);
     }
 }
 
@@ -83,7 +88,7 @@ void BesideTracker::take_pause(const Observation& observation) {
         if (quanta == 0) continue;  // it resumes
         begin(one, observation.time);
         ++one.pauses;
-        if (one.event == FrameIndex{}) one.event = observation.frame;
+        note(one.event, observation);
     }
 }
 
@@ -97,7 +102,7 @@ void BesideTracker::begin(Class& one, Instant time) {
 
 void BesideTracker::close(Class& one) {
     LossyBeside& sums = one.sums;
-    if (one.event != FrameIndex{}) {
+    if (one.event.frame != FrameIndex{}) {
         ++sums.intervals;
         sums.tcp_bytes += one.tcp;
         sums.udp_bytes += one.udp;
@@ -105,15 +110,18 @@ void BesideTracker::close(Class& one) {
         sums.marks += one.marks;
         sums.naks += one.naks;
         sums.pauses += one.pauses;
-        if (one.beside != FrameIndex{}) {
+        if (one.beside.frame != FrameIndex{}) {
             const std::size_t place = 2 * sums.shared;
-            if (place + 1 < kBesideFrames) sums.frames[place] = one.event, sums.frames[place + 1] = one.beside;
+            if (place + 1 < kBesideFrames) {
+                sums.frames[place] = one.event.frame, sums.frames[place + 1] = one.beside.frame;
+                sums.times[place] = one.event.time, sums.times[place + 1] = one.beside.time;
+            }
             ++sums.shared;
         }
     }
     one.tcp = one.udp = one.rdma = 0;
     one.marks = one.naks = one.pauses = 0;
-    one.event = one.beside = FrameIndex{};
+    one.event = one.beside = {};
 }
 
 std::vector<LossyBeside> BesideTracker::finish(std::uint64_t& dropped) {

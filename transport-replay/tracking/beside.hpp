@@ -7,6 +7,7 @@
 #pragma once
 
 #include <transport-replay/model/beside_report.hpp>
+#include <transport-replay/model/kept_packets.hpp>
 #include <transport-replay/model/observation.hpp>
 
 #include <vector>
@@ -33,7 +34,7 @@ private:
         std::int64_t interval = 0;  // the one that lasts
         std::uint64_t tcp = 0, udp = 0, rdma = 0;  // bytes in it
         std::uint32_t marks = 0, naks = 0, pauses = 0;
-        dissect::FrameIndex event{}, beside{};
+        TimedFrame event, beside;
         std::uint64_t port = 0;  // MAC address by which packets go to that host
         LossyBeside sums;
         bool taken = false;

@@ -97,6 +97,7 @@ void BridgingTracker::take_announcement(Link& link, const Observation& observati
         end->sender = observation.flow.source;
         end->station = said->station;
         end->first = observation.frame;
+        end->first_time = observation.time;
     }
     if (end->frames == 0 || !is_no_news(*end, *said, observation.time)) say(link, *end, std::move(*said), observation);
 }
@@ -132,7 +133,9 @@ void BridgingTracker::take_packet(Link& link, const Observation& observation) {
     if (observation.link_destination == 0 || observation.link_destination != link.station) return;
     const std::size_t pcp = observation.pcp < kLinkPriorities ? observation.pcp : kLinkPriorities;
     Cell& cell = link.cells[pcp * kCodePoints + observation.dscp];
-    if (cell.packets++ == 0) cell.first = observation.frame;
+    if (cell.packets++ != 0) return;
+    cell.first = observation.frame;
+    cell.first_time = observation.time;
 }
 
 // Of all packets since what the ends announce changed: for which of them no possible priority has PFC.
@@ -148,7 +151,8 @@ void BridgingTracker::judge_packets(Link& link) {
             const PriorityBits possible = possible_priorities(end.announced, tag, static_cast<unsigned>(dscp));
             if (possible == 0 || (possible & *end.announced.pfc) != 0) continue;
             const auto priority = tagged ? pcp : static_cast<std::size_t>(std::countr_zero(end.announced.dscp[dscp]));
-            add_outside(end, {static_cast<std::uint8_t>(priority), static_cast<std::uint8_t>(dscp), tagged, cell.packets, cell.first});
+            add_outside(end, {static_cast<std::uint8_t>(priority), static_cast<std::uint8_t>(dscp), tagged, cell.packets, cell.first,
+                              cell.first_time});
         }
         cell = {};
     }

@@ -33,6 +33,7 @@ private:
     struct Cell {
         std::uint64_t packets = 0;
         dissect::FrameIndex first{};
+        dissect::Instant first_time{};
     };
     static constexpr std::size_t kCodePoints = 64;
     struct Link {

@@ -160,8 +160,9 @@ void CongestionTracker::count(Flow& flow, std::int64_t bin, std::uint32_t bytes)
 
 void CongestionTracker::take_mark(const Observation& observation, Flow& flow, Pair& pair) {
     Flow::Marks& marks = flow.marks.made();
-    if (marks.count++ == 0) marks.first = observation.frame;
-    marks.last = observation.frame;
+    const TimedFrame here{observation.frame, observation.time};
+    if (marks.count++ == 0) marks.first = here;
+    marks.last = here;
     ++pair.sums.ce_marked;
     if (!wants_cnp(observation)) return;
     ++pair.sums.marked;
@@ -172,17 +173,31 @@ void CongestionTracker::take_mark(const Observation& observation, Flow& flow, Pa
         !pair.pending.empty() && (within(pair.pending.back().time, observation.time, kMarkMerging) || pair.pending.size() > kMoments);
     if (merges) ++pair.pending.back().marks;
     else pair.pending.push_back({observation.time, 1, pair.last_cnp && within(*pair.last_cnp, observation.time, kCnpPacing)});
+    Moment& moment = pair.pending.back();
+    moment.last = here;
+    std::vector<TimedFrame>& kept = pair.sums.unanswered_marks.first;
+    if (moment.paced || kept.size() >= KeptPackets::kMost) return;
+    kept.push_back(here);
+    ++moment.kept;
 }
 
 void CongestionTracker::expire(Pair& pair, Instant now) {
     const auto still = std::ranges::find_if(pair.pending, [&](const Moment& moment) { return within(moment.time, now, kCnpDeadline); });
     for (auto moment = pair.pending.begin(); moment != still; ++moment) {
         (moment->paced ? pair.sums.undecided : pair.sums.unanswered) += moment->marks;
+        pair.settled += moment->kept;
+        if (!moment->paced) pair.sums.unanswered_marks.last = moment->last;
         if (moment->paced || (pair.last_silence && within(*pair.last_silence, moment->time, kCnpDeadline))) continue;
         ++pair.sums.silences;
         pair.last_silence = moment->time;
     }
     pair.pending.erase(pair.pending.begin(), still);
+}
+
+// What may still be answered, and no longer will.
+void CongestionTracker::forget_pending(Pair& pair) {
+    pair.pending.clear();
+    pair.sums.unanswered_marks.first.resize(pair.settled);
 }
 
 void CongestionTracker::take_cnp(const Observation& observation) {
@@ -197,7 +212,7 @@ void CongestionTracker::take_cnp(const Observation& observation) {
     const Index index = known != stream_index_.end() ? known->second : static_cast<Index>(report_.notifications.size());
     if (known == stream_index_.end()) {
         stream_index_[flow] = index;
-        report_.notifications.push_back({.flow = flow, .first_frame = observation.frame, .gaps = {}, .delays = {}});
+        report_.notifications.push_back({.flow = flow, .first_frame = observation.frame, .gaps = {}, .delays = {}, .first_time = observation.time, .unmarked = {}});
     }
     CnpStream& stream = report_.notifications[index];
     Pair& pair = pairs_[*data];
@@ -205,10 +220,10 @@ void CongestionTracker::take_cnp(const Observation& observation) {
     stream.last_time = observation.time;
     stream.last_frame = observation.frame;
     if (pair.last_mark && within(*pair.last_mark, observation.time, kCnpDeadline)) stream.delays.add(observation.time - *pair.last_mark);
-    else ++stream.without_mark;
+    else ++stream.without_mark, stream.unmarked.add({observation.frame, observation.time});
     expire(pair, observation.time);
     for (const Moment& moment : pair.pending) pair.sums.answered += moment.marks;
-    pair.pending.clear();
+    forget_pending(pair);
     ++pair.sums.notifications;
     if (!pair.last_cnp || std::to_underlying(observation.time - *pair.last_cnp) >= kRateBins * std::to_underlying(kRateBin)) {
         ++pair.bursts;
@@ -256,16 +271,20 @@ CongestionReport CongestionTracker::finish(Instant now) {
     for (Pair& pair : pairs_) {
         expire(pair, now);
         for (const Moment& moment : pair.pending) pair.sums.undecided += moment.marks;
+        forget_pending(pair);
         const auto other = pair_index_.find(pair_key(pair.sums.destination, pair.sums.source));
         pair.sums.other_way_seen = pair.sums.notifications > 0 || (other != pair_index_.end() && pairs_[other->second].sums.packets > 0);
-        if (pair.sums.marked > 0 || pair.sums.notifications > 0) report_.pairs.push_back(pair.sums);
+        if (pair.sums.marked == 0 && pair.sums.notifications == 0) continue;
+        report_.pairs.push_back(pair.sums);
+        pair.sums.unanswered_marks = {};
     }
     flows_.consume([&](Flow& flow) {
         const Pair& pair = pairs_[flow.pair];
         if (flow.bursts_measured != pair.bursts) measure(flow, pair, bin_of(now));
         const Flow::Marks& marks = *flow.marks;
         if (marks.count == 0 && pair.sums.marked == 0 && pair.sums.notifications == 0) return;
-        report_.flows.push_back({key_of(flow), flow.packets, flow.bytes, marks.count, marks.first, marks.last, marks.reaction});
+        report_.flows.push_back({key_of(flow), flow.packets, flow.bytes, marks.count, marks.first.frame, marks.last.frame, marks.first.time, marks.last.time,
+                                 marks.reaction});
     });
     std::ranges::sort(report_.pairs, {}, [](const PairCongestion& pair) { return std::tie(pair.source, pair.destination); });
     std::ranges::sort(report_.flows, {}, &FlowCongestion::flow);

@@ -52,6 +52,8 @@ private:
         dissect::Instant time{};
         std::uint64_t marks = 0;
         bool paced = false;  // so soon after a CNP that it may bring no other
+        std::uint32_t kept = 0;  // of its marks, at the end of Pair::sums.unanswered_marks
+        TimedFrame last{};
     };
     // By cache lines: which flow it is and what every packet changes, what few do. Its hosts are those of its pair.
     struct alignas(64) Flow {
@@ -68,8 +70,8 @@ private:
         std::uint64_t hash = 0;  // under which it is found
         struct Marks {
             std::uint64_t count = 0;
-            dissect::FrameIndex first{};
-            dissect::FrameIndex last{};
+            TimedFrame first;
+            TimedFrame last;
             Reaction reaction;
         };
         Seldom<Marks> marks;
@@ -84,6 +86,7 @@ private:
         std::optional<dissect::Instant> last_cnp;
         std::optional<dissect::Instant> last_silence;
         std::vector<Moment> pending;  // marks that may still be answered
+        std::size_t settled = 0;      // of sums.unanswered_marks: the others are pending
     };
 
     [[nodiscard]] std::optional<Index> pair_of(const Address& source, const Address& destination);
@@ -95,6 +98,7 @@ private:
     void take_mark(const Observation& observation, Flow& flow, Pair& pair);
     void take_cnp(const Observation& observation);
     static void expire(Pair& pair, dissect::Instant now);
+    static void forget_pending(Pair& pair);
     static void measure(Flow& flow, const Pair& pair, std::int64_t now_bin);
     static void count(Flow& flow, std::int64_t bin, std::uint32_t bytes);
     [[nodiscard]] static std::uint32_t& bytes_of(Flow& flow, std::int64_t bin);

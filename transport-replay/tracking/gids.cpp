@@ -43,9 +43,10 @@ void GidTracker::observe(const Observation& observation) {
         const bool in_turn = observation.time - known.time <= kGidTurn;
         if (in_turn) ++report.changes;
         else if (report.changes < kGidChanges) report.changes = 0;
-        if (report.changes == 1) report.frames[0] = known.frame;
-        if (report.changes != 0 && report.changes < report.frames.size()) report.frames[report.changes] = observation.frame;
-        if (report.changes >= kGidChanges) report.last = observation.frame;
+        const auto keep = [&](std::uint64_t place, FrameIndex frame, Instant time) { report.frames[place] = frame, report.times[place] = time; };
+        if (report.changes == 1) keep(0, known.frame, known.time);
+        if (report.changes != 0 && report.changes < report.frames.size()) keep(report.changes, observation.frame, observation.time);
+        if (report.changes >= kGidChanges) report.last = observation.frame, report.last_time = observation.time;
     }
     known.frame = observation.frame;
     known.time = observation.time;

@@ -200,6 +200,7 @@ void LinkCreditTracker::judge(const Observation& observation, const PairKey& key
     wait.last = last.last;
     wait.released = granted.first;
     wait.packet = observation.frame;
+    wait.times = {first.first_time, last.last_time, granted.first_time, observation.time};
     pair.open = wait;
 }
 

@@ -29,6 +29,7 @@ void WaitingRequests::Generation::insert(Slot slot) {
     std::size_t at = slot.key >> 1 & mask;
     for (; slots[at].key != 0; at = (at + 1) & mask) {
         if (slots[at].key != slot.key) continue;
+        if (slots[at].id == slot.id) slots[at].time = slot.time;
         if (slots[at].id == slot.id || ++together > kMostTogether) return;
     }
     slots[at] = slot;
@@ -37,9 +38,12 @@ void WaitingRequests::Generation::insert(Slot slot) {
 
 void WaitingRequests::Generation::collect(std::uint32_t key, Flows& flows) const {
     const std::size_t mask = slots.size() - 1;
-    for (std::size_t at = key >> 1 & mask; slots[at].key != 0; at = (at + 1) & mask)
-        if (slots[at].key == key && std::ranges::find(flows, slots[at].id, &Asked::id) == flows.end())
-            flows.push_back({slots[at].id, slots[at].time});
+    for (std::size_t at = key >> 1 & mask; slots[at].key != 0; at = (at + 1) & mask) {
+        if (slots[at].key != key) continue;
+        const auto known = std::ranges::find(flows, slots[at].id, &Asked::id);
+        if (known == flows.end()) flows.push_back({slots[at].id, slots[at].time});
+        else known->time = slots[at].time;
+    }
 }
 
 void WaitingRequests::expect(const FlowKey& flow, Psn psn, FlowId id, Instant time) {
@@ -60,9 +64,6 @@ WaitingRequests::Flows WaitingRequests::candidates(const FlowKey& flow, Psn psn)
 Duration Candidates::Candidate::spread() const { return Duration{std::to_underlying(most) - std::to_underlying(least)}; }
 
 std::optional<Candidates::Choice> Candidates::narrow(const WaitingRequests::Flows& possible, Instant time) {
-    constexpr std::uint32_t kEnough = 6;     // answers before time decides
-    constexpr std::int64_t kClearly = 4;     // times as steady as the next
-    constexpr std::int64_t kJitter = 2'000;  // ns that say nothing
     std::vector<Candidate> left;
     for (const WaitingRequests::Asked& asked : possible) {
         const Duration took = time - asked.time;
@@ -77,7 +78,25 @@ std::optional<Candidates::Choice> Candidates::narrow(const WaitingRequests::Flow
     }
     left_ = std::move(left);
     ++answers_;
+    return decided();
+}
+
+// Who sent a request right before each answer asked for it, rather than who has been silent for longer than any responder takes: one whose
+// queue pair is not there, for example.
+std::optional<Candidates::Choice> Candidates::decided() {
+    constexpr std::uint32_t kEnough = 6;           // answers before their steadiness decides
+    constexpr std::int64_t kClearly = 4;           // times as steady as the next
+    constexpr std::int64_t kJitter = 2'000;        // ns that say nothing
+    constexpr std::int64_t kSooner = 8;            // times
+    constexpr std::int64_t kTooLate = 10'000'000;  // ns: no responder takes so long where another one does not
+    if (left_.empty()) return std::nullopt;
     if (left_.size() == 1) return Choice{left_.front().id, false};
+    std::ranges::partial_sort(left_, left_.begin() + 2, {}, &Candidate::most);
+    const std::int64_t slowest = std::to_underlying(left_[0].most);
+    const auto is_too_late = [&](const Candidate& other) {
+        return std::to_underlying(other.least) >= kTooLate && std::to_underlying(other.least) / kSooner > slowest;
+    };
+    if (slowest >= 0 && std::all_of(left_.begin() + 1, left_.end(), is_too_late)) return Choice{left_[0].id, true};
     if (answers_ < kEnough) return std::nullopt;
     std::ranges::partial_sort(left_, left_.begin() + 2, {}, &Candidate::spread);
     const std::int64_t best = std::to_underlying(left_[0].spread()) + kJitter;

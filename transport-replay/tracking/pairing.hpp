@@ -4,7 +4,7 @@
 // shows in their PSNs: an answer bears the PSN of a request that waits for one. A PSN is 24 bits and starts at random, so
 // one match is likely right and three are near certain. Where many flows of a host pair run through the same PSNs (some
 // libraries begin every queue pair at 0), each answer leaves only those that have sent its PSN, until one is left; and
-// where several stay, the one whose requests were answered after much the same time each.
+// where several stay, the one whose requests were answered much sooner than those of the others were, or after much the same time each.
 //
 // What an attacker could feed: any PSNs. The tables have bounds; past them pairing takes longer, or does not happen.
 #pragma once
@@ -33,7 +33,7 @@ public:
     static constexpr std::size_t kMostTogether = 128;
     struct Asked {
         FlowId id{};
-        dissect::Instant time{};  // of the request
+        dissect::Instant time{};  // of the request, when it was sent last
     };
     using Flows = boost::container::small_vector<Asked, 8>;
 
@@ -75,6 +75,17 @@ public:
     };
     // One more answer, and who may have asked for it. The flow that is left, or by far the likeliest, once it is one.
     [[nodiscard]] std::optional<Choice> narrow(const WaitingRequests::Flows& possible, dissect::Instant time);
+    // Of those that are left and may have asked.
+    template <class May>
+    [[nodiscard]] std::optional<Choice> narrow_to(May may) {
+        const std::size_t before = left_.size();
+        std::erase_if(left_, [&](const Candidate& candidate) { return !may(candidate.id); });
+        return left_.size() == before ? std::nullopt : decided();
+    }
+    template <class Use>
+    void each(Use use) const {
+        for (const Candidate& candidate : left_) use(candidate.id);
+    }
 
 private:
     struct Candidate {
@@ -83,6 +94,7 @@ private:
         dissect::Duration most{};
         [[nodiscard]] dissect::Duration spread() const;
     };
+    [[nodiscard]] std::optional<Choice> decided();
     std::vector<Candidate> left_;
     std::uint32_t answers_ = 0;
 };

@@ -81,6 +81,7 @@ void PauseTracker::take(const Observation& observation, std::uint8_t priority, s
 
 void PauseTracker::stop(Timer& timer, const Key& key, const Observation& observation, std::uint16_t quanta) {
     ++timer.summary.stops;
+    timer.summary.stop_frames.add({observation.frame, observation.time});
     if (timer.running) {
         ++timer.period.refreshes;
         timer.exact = timer.exact && lasts_at_most(timer.last_stop, observation.time, timer.quanta);
@@ -156,7 +157,9 @@ void PauseTracker::take_to_pauser(Timer& timer, const Observation& observation) 
     if (!timer.running) return;
     if (!timer.told) return close(timer, observation.time, PauseEnd::unknown);
     if (lasts_at_most(timer.period.start, observation.time, kPauseGrace)) return;
-    if (timer.summary.late++ == 0) timer.summary.first_late = observation.frame;
+    if (timer.summary.late++ != 0) return;
+    timer.summary.first_late = observation.frame;
+    timer.summary.first_late_time = observation.time;
 }
 
 void PauseTracker::take_sender(const Key& key, std::uint64_t from, Instant time) {
@@ -257,6 +260,7 @@ void PauseTracker::close(Timer& timer, Instant end, PauseEnd how) {
     if (length > summary.longest || summary.periods == 1) {
         summary.longest = length;
         summary.longest_frame = period.frame;
+        summary.longest_start = period.start;
         timer.longest = period;
         timer.over = over;
         timer.longest_exact = timer.told || timer.exact;

@@ -125,6 +125,7 @@ void ReachabilityTracker::take_error(const Observation& observation, bool versio
     const std::size_t length = version_6 ? kIpv6Header + read_be<std::uint16_t>(quoted, 4) : read_be<std::uint16_t>(quoted, 2);
     if (error.mtu != 0 && length != 0 && error.mtu >= length) return;
     error.first = error.last = observation.frame;
+    error.first_time = error.last_time = observation.time;
     error.count = 1;
     add(error);
 }
@@ -178,6 +179,7 @@ void ReachabilityTracker::add(const IcmpError& error) {
         IcmpError& known = found->second;
         ++known.count;
         known.last = error.last;
+        known.last_time = error.last_time;
         if (error.mtu != 0) known.mtu = known.mtu == 0 ? error.mtu : std::min(known.mtu, error.mtu);
     } else if (errors_.size() < kMaxIcmpErrors) {
         errors_.emplace(key, error);
@@ -206,8 +208,10 @@ void ReachabilityTracker::claim(const Observation& observation, const Address& h
         if (report.requests++ == 0) {
             report.macs = {mac_address(known.mac), mac_address(mac)};
             report.first = {known.frame, observation.frame};
+            report.first_time = {known.time, observation.time};
         }
         report.last = observation.frame;
+        report.last_time = observation.time;
     }
     known.mac = same_request ? 0 : mac;  // a third answer to the same request is no other one
     known.time = observation.time;

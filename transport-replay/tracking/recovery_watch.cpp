@@ -20,11 +20,6 @@ bool is_too_soon(Duration since, Duration best, std::optional<Duration> timer) {
 
 }  // namespace
 
-Duration rnr_wait(std::uint8_t code) {
-    constexpr std::int64_t kUnit = 10'000;  // hundredths of a millisecond
-    return Duration{kRnrTimer[code & 31U] * kUnit};
-}
-
 // Every event is asked for where the machine has an edge for it.
 void RecoveryWatch::move(RecoveryEvent event) { phase_ = step(kRecoveryMachine, phase_, event).value_or(phase_); }
 
@@ -74,6 +69,13 @@ void RecoveryWatch::close(RecoveryEnd end, std::vector<Recovery>& ended) {
     open.episode.end = end;
     ended.push_back(open.episode);
     episodes_.made().open.clear();
+    move(RecoveryEvent::closed);
+}
+
+void RecoveryWatch::withdraw() {
+    if (!is_open()) return;
+    episodes_.made().open.clear();
+    episodes_.made().former.clear();
     move(RecoveryEvent::closed);
 }
 

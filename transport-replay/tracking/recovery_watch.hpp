@@ -15,6 +15,7 @@
 // What an attacker could feed: any packets. One episode is open at a time, beside the one before it, of fixed size.
 #pragma once
 
+#include <dissect/timers.hpp>
 #include <transport-replay/model/edges.hpp>
 #include <transport-replay/model/seldom.hpp>
 #include <transport-replay/tracking/gap_ledger.hpp>
@@ -33,8 +34,7 @@ inline constexpr dissect::Duration kFastestTimeout{100'000};
 // to notice, and nobody sets a timer below 4.096 us * 2^10.
 inline constexpr dissect::Duration kSlowestReaction{4'000'000};
 
-// How long a requester has to wait after an RNR NAK with that code (9.7.5.2.8).
-[[nodiscard]] dissect::Duration rnr_wait(std::uint8_t code);
+using dissect::rnr_wait;
 
 // How often a requester tries again before it gives up, as CM says; what it does not say is taken for the most.
 struct Retries {
@@ -119,6 +119,8 @@ public:
 
     // Anything of this way or its answers: the ACK timer starts anew.
     void alive(dissect::Instant time) { last_sign_ = time; }
+    // Answers to what was sent again were there, and come now: they say why.
+    void withdraw();
     // Whether the requester has a reason to send again.
     [[nodiscard]] bool open() const;
     // Where the responder had no receive: the first PSN from there on that was not sent again. It took none behind it.

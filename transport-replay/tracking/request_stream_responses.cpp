@@ -70,7 +70,7 @@ Responded RequestStream::respond(const Observation& response, std::uint32_t pmtu
         if (at == kNone || !runs_[at].covers(response.psn)) return result;
     }
     Message& run = runs_[at];
-    if (response.atomic_result) run.atomic_result = response.atomic_result;
+    if (response.has_original) run.atomic_result = response.original;
     if (run.verb == Verb::read_request && answers_earlier(run, response)) {
         result.withdrawn = std::exchange(run.missing, 0);
         ask_again_through(response.psn);

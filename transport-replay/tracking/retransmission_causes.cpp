@@ -1,3 +1,4 @@
+#include <dissect/timers.hpp>
 #include <dissect/types.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/tracking/recovery_watch.hpp>
@@ -14,12 +15,10 @@ using namespace dissect;
 
 namespace {
 
-constexpr std::uint8_t kMostExponent = 31;  // 5 bits (12.7.34)
 constexpr std::int64_t kSlack = 16;         // timers of kernels tick some milliseconds early, and clocks differ: a 16th of the time
 constexpr std::uint32_t kAgreeing = 2;      // waits that make an exponent
-constexpr Duration kShortestTimer{4096 << 8};  // 1.05 ms: nobody sets less, and one such silence alone is no timer's
+constexpr Duration kShortestTimer = dissect::timeout_of(8);  // 1.05 ms: nobody sets less, and one such silence alone is no timer's
 
-Duration timer_of(std::uint8_t exponent) { return Duration{std::int64_t{4096} << exponent}; }
 Duration part(Duration time, std::int64_t divisor) { return Duration{std::to_underlying(time) / divisor}; }
 Duration shortened(Duration timer) { return timer - part(timer, kSlack); }
 
@@ -45,8 +44,8 @@ public:
     // The exponent that most of them agree on.
     [[nodiscard]] std::optional<AckTimer> timer() const {
         std::optional<AckTimer> best;
-        for (std::uint8_t exponent = 1; exponent <= kMostExponent; ++exponent) {
-            const Duration timer = timer_of(exponent);
+        for (std::uint8_t exponent = 1; exponent <= dissect::kMostTimeoutCode; ++exponent) {
+            const Duration timer = dissect::timeout_of(exponent);
             if (part(longest_silence_, 4) > timer + part(timer, kSlack)) continue;
             const Support support = support_of(timer);
             const bool agreed = support.near >= kAgreeing && 2 * support.near >= support.around && support.near > support.too_short;
@@ -106,10 +105,10 @@ struct Timer {
 std::optional<Timer> announced(const Timeline& timeline, const Connection& connection) {
     if (!connection.cm_attempt || *connection.cm_attempt >= timeline.cm.attempts.size()) return {};
     const CmAttempt& attempt = timeline.cm.attempts[*connection.cm_attempt];
-    const std::uint8_t exponent = std::min(attempt.local_ack_timeout.value_or(0), kMostExponent);
+    const std::uint8_t exponent = std::min(attempt.local_ack_timeout.value_or(0), dissect::kMostTimeoutCode);
     if (exponent == 0) return {};
     // The lifetime of packets in it is rounded up, or the delay of the other end was added (12.7.34): one less or more.
-    return Timer{timer_of(static_cast<std::uint8_t>(exponent - 1)), timer_of(exponent)};
+    return Timer{dissect::timeout_of(static_cast<std::uint8_t>(exponent - 1)), dissect::timeout_of(exponent)};
 }
 
 // Whether it was sent again so soon after the capture has the first packet of the connection that a NAK from before may have asked for it.
@@ -146,7 +145,7 @@ void judge_way(const Timeline& timeline, Connection& connection, std::span<Recov
     Way& way = connection.way(episodes.front()->requester);
     way.incidents.made().ack_timer = waits_of(episodes, apart).timer();
     std::optional<Timer> fitted;
-    if (way.incidents->ack_timer) fitted = Timer{timer_of(way.incidents->ack_timer->exponent), timer_of(way.incidents->ack_timer->exponent)};
+    if (way.incidents->ack_timer) fitted = Timer{dissect::timeout_of(way.incidents->ack_timer->exponent), dissect::timeout_of(way.incidents->ack_timer->exponent)};
     const std::optional<Timer> timer = fitted ? fitted : announced(timeline, connection);
     const Gaps& responses = connection.way(other(episodes.front()->requester)).incidents->response_gaps;
     for (Recovery* episode : episodes) {

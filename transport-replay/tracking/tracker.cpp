@@ -33,7 +33,8 @@ FlowKey Tracker::flow_of(const Entry& entry, End from) const {
     const Endpoint& source = entry.connection.end(from);
     const Endpoint& destination = entry.connection.end(other(from));
     const bool datagram = entry.connection.service == Service::ud || entry.connection.service == Service::rd;
-    return {source.address, destination.address, destination.qpn.value_or(Qpn{}), datagram ? source.qpn.value_or(Qpn{}) : Qpn{}};
+    return {source.address, destination.address, destination.qpn.value_or(Qpn{}),
+            datagram ? source.qpn.value_or(Qpn{}) : entry.elsewhere[static_cast<std::size_t>(from)]};
 }
 
 std::size_t Tracker::most_open(const MemoryBudget& budget, std::size_t connections) {
@@ -68,10 +69,15 @@ std::uint32_t Tracker::path_mtu(const Entry& entry) const {
     return std::max(entry.directions[0].requests.inferred_pmtu(), entry.directions[1].requests.inferred_pmtu());
 }
 
-Tracker::WayOf Tracker::way_of(const Observation& observation) {
-    if (const auto found = index_.find(observation.flow, observation.flow_hash)) return WayOf(*found);
-    if (const WayOf adopted = adopt(observation); adopted.known()) return adopted;
-    return begin(observation);
+Tracker::WayOf Tracker::way_of(const Observation& observation, Repetition repetition) {
+    const FlowIndex::Slot* slot = index_.slot(observation.flow, observation.flow_hash);
+    if (slot == nullptr) {
+        const WayOf where = begin_or_adopt(observation);
+        if (where.known()) index_.see_in(observation.flow, observation.network);
+        return where;
+    }
+    if (slot->network == observation.network || observation.datagram) [[likely]] return WayOf(slot->where);
+    return in_other_network(*slot, observation, repetition);
 }
 
 // A flow that was not seen before: the other way of a connection of datagrams, or a connection of its own.
@@ -100,6 +106,8 @@ Tracker::WayOf Tracker::begin(const Observation& observation) {
     if (observation.datagram) {
         entry.connection.confidence = Confidence::certain;
         entry.connection.joined_by = JoinedBy::datagram;
+    } else {
+        entry.elsewhere[0] = flow.source_qp;
     }
     if (take_told(index, observation)) return WayOf(index, End::a);
     if (service == Service::uc) {
@@ -124,6 +132,7 @@ void Tracker::describe(Entry& entry, End from, const Observation& observation) {
     if (way.packets == 0) {
         way.first_time = observation.time;
         way.first_frame = observation.frame;
+        way.network = observation.network;
     }
     ++way.packets;
     way.bytes += observation.wire_length;
@@ -147,11 +156,10 @@ void Tracker::describe(Entry& entry, End from, const Observation& observation) {
 }
 
 void Tracker::name(const Observation& observation, PacketRecord& record) const {
-    const auto found = index_.find(observation.flow, observation.flow_hash);
-    if (!found) return;
-    const WayOf where(*found);
-    record.connection = entries_[where.index()].connection.uid;
-    record.from = where.from();
+    const auto where = find(observation);
+    if (!where) return;
+    record.connection = entries_[where->index()].connection.uid;
+    record.from = where->from();
 }
 
 void Tracker::observe(const Observation& observation, Repetition repetition, Duration distance, PacketRecord& record) {
@@ -161,12 +169,12 @@ void Tracker::observe(const Observation& observation, Repetition repetition, Dur
     if (!row.defined) return;
     if (row.verb == Verb::notify) {
         name(observation, record);
-        if (const auto where = index_.find(observation.flow, observation.flow_hash))
-            ++entries_[WayOf(*where).index()].connection.way(record.from).incidents.made().cnps;
+        if (const auto where = find(observation))
+            ++entries_[where->index()].connection.way(record.from).incidents.made().cnps;
         return;
     }
     if (observation.psn == Psn(0) && row.request && !(told_.empty() && shown_.empty())) leave_for_another(observation);
-    WayOf where = way_of(observation);
+    WayOf where = way_of(observation, repetition);
     if (!where.known()) return;
     if (entries_[where.index()].suitor != ConnectionId{}) where = take_suitor(where);
     const bool names_nobody = observation.icrc == CrcStatus::bad && entries_[where.index()].connection.way(where.from()).packets == 0;
@@ -445,20 +453,14 @@ void Tracker::record_episodes(Entry& entry, End requester) {
 // where connections are many, only those that ask for an answer are remembered.
 std::uint64_t Tracker::remembered() const { return entries_.size() < kFewConnections ? 64 : 2; }
 
-// `causes`: of NAKs, how often which.
-void Tracker::finish_order(Way& way, const std::array<std::uint64_t, kNakCauseNames.size()>& causes) {
-    if (std::ranges::all_of(causes, [](std::uint64_t count) { return count == 0; })) return;
-    Ordering& ordering = way.incidents.made().ordering.made();
-    ordering.alone = causes[static_cast<std::size_t>(NakCause::lost_or_late_alone)];
-    for (std::size_t i = 0; i < causes.size(); ++i)
-        ordering.naks_of(settled(NakCause{static_cast<std::uint8_t>(i)}, way.reorders(), ordering.alone)) += causes[i];
-}
-
 void Tracker::finish_way(Entry& entry, End requester) {
     Direction& direction = entry.directions[static_cast<std::size_t>(requester)];
     Way& way = entry.connection.way(requester);
     count_classes(way, direction.classes);
     direction.watch.finish(entry.over.value_or(now_), entry.retries, direction.requests, episodes_);
+    if (entry.connection.ambiguous)
+        for (Recovery& episode : episodes_)
+            if (episode.end == RecoveryEnd::gave_up) episode.end = RecoveryEnd::open;
     const auto last = std::ranges::find(episodes_, RecoveryEnd::gave_up, &Recovery::end);
     const std::optional<Psn> given_up = last == episodes_.end() ? std::nullopt : std::optional(last->psn);
     record_episodes(entry, requester);
@@ -514,15 +516,12 @@ void Tracker::end_stream_message(ConnectionId connection, End requester, const M
     hand_on(entries_[places_.get(connection, 0)], requester);
 }
 
-void Tracker::judge_confidence(Entry& entry) {
-    constexpr std::uint32_t kStrong = 3;  // answers that fitted
-    if (entry.connection.joined_by == JoinedBy::traffic)
-        entry.connection.confidence = entry.connection.matches >= kStrong && !entry.guessed ? Confidence::strong : Confidence::likely;
-}
-
 Tracked Tracker::finish(const std::function<void()>& drain) {
     settle_early();
+    settle_pairs();
     join_what_is_left();
+    settle_early();
+    note_ambiguous();
     drain();
     waiting_ = WaitingRequests(1);
     refuse_unpaired();

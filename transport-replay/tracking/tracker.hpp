@@ -26,6 +26,7 @@
 #include <deque>
 #include <functional>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -61,11 +62,13 @@ struct EndedMessage {
 class Tracker {
 public:
     // `keeps_messages`: all messages are kept in ended(); else only those of connections that are watched.
-    explicit Tracker(bool keeps_messages, const MemoryBudget& budget = MemoryBudget{})
+    // `numbered`: connections before its own.
+    explicit Tracker(bool keeps_messages, const MemoryBudget& budget = MemoryBudget{}, std::uint32_t numbered = 0)
         : keeps_messages_(keeps_messages),
           most_(budget.items(Share::connections)),
           most_kept_(budget.items(Share::retired)),
           open_together_(budget.items(Share::messages)),
+          next_uid_(numbered + 1),
           waiting_(kRequestsWaiting * most_) {}
 
     // Messages that ended since forget_ended(), in that order.
@@ -85,6 +88,9 @@ public:
     void name(const Observation& observation, PacketRecord& record) const;
     // The refusal that the NAK in this frame is, where the last packet was one.
     [[nodiscard]] const Fatality* fatality_at(dissect::FrameIndex nak) const;
+
+    // Whether the packet goes on where its flow was, or begins what was announced.
+    [[nodiscard]] bool continues(const Observation& observation) const;
 
     // For who knows what comes next: asks for what observe() will read, of a packet far ahead, of one nearer, of one near.
     void prefetch(const Observation& far, const Observation& nearer, const Observation& near);
@@ -166,6 +172,7 @@ private:
         bool watched = false;      // somebody wants its messages
         bool stream = false;       // somebody else follows it
         bool stream_over = false;  // or did
+        std::array<dissect::Qpn, 2> elsewhere{};  // FlowIndex::in_network() of its flows, where another network has the same; else 0
         ConnectionId suitor{};     // answers it where it turns out to be there: a corrupt packet is all that was seen of it
         dissect::Instant made{};
         std::optional<dissect::Instant> over;  // taken down, or refused: nobody sends again since
@@ -200,7 +207,13 @@ private:
     void forget_flows(Index index);
     void keep_retired(Entry& entry);
     static void judge_confidence(Entry& entry);
-    [[nodiscard]] WayOf way_of(const Observation& observation);
+    [[nodiscard]] WayOf way_of(const Observation& observation, Repetition repetition);
+    [[nodiscard]] std::optional<WayOf> find(const Observation& observation) const;
+    [[nodiscard]] WayOf begin_or_adopt(const Observation& observation);
+    [[nodiscard]] WayOf in_other_network(const FlowIndex::Slot& slot, const Observation& observation, Repetition repetition);
+    [[nodiscard]] bool is_same_flow(const FlowIndex::Slot& slot, const Observation& observation, Repetition repetition) const;
+    [[nodiscard]] FlowKey keyed(FlowKey flow, std::optional<NetworkId> network) const;
+    [[nodiscard]] WaitingRequests::Flows askers(const Observation& observation, Index answers) const;
     [[nodiscard]] static bool may_ask(const Entry& entry, const FlowKey& answers);
     [[nodiscard]] WayOf adopt(const Observation& observation);
     [[nodiscard]] WayOf begin(const Observation& observation);
@@ -222,6 +235,10 @@ private:
     void note_late(Way& way, const Observation& observation, const std::optional<GapLedger::Filled>& gap, bool proven);
     [[nodiscard]] static bool was_sent(const Direction& direction, dissect::Psn psn);
     [[nodiscard]] bool is_doubled(const Entry& entry, const Direction& direction, const Observation& observation) const;
+    static constexpr std::uint8_t kOutOfSequence = 0;  // NAK code
+    [[nodiscard]] static bool is_fatal(const Observation& answer);
+    [[nodiscard]] static bool is_rnr_nak(const Observation& answer);
+    static void count_answer(Way& way, const Observation& answer);
     void take_answer(WayOf where, const Observation& observation, PacketRecord& record);
     // An answer that was recorded before its request.
     struct Early {
@@ -265,6 +282,10 @@ private:
     void apply_acknowledged(Entry& entry, End requester, const Acknowledged& acknowledged, dissect::Psn next,
                             const Observation& observation);
     [[nodiscard]] WayOf find_partner(WayOf answers, const Observation& observation);
+    WayOf take_choice(Index answers, const std::optional<Candidates::Choice>& choice);
+    [[nodiscard]] static bool rules_out(const Entry& entry, std::span<const Observation> before, const Observation& answer);
+    void settle_pairs();
+    void note_ambiguous();
     WayOf join(Index one, Index two, JoinedBy how);
     void apply_kept_answers(Index index, End requester);
     void apply_kept_answers(Index index, const std::vector<Observation>& answers, End requester);

@@ -10,16 +10,17 @@ namespace qps::transport {
 
 using namespace dissect;
 
-namespace {
-
-constexpr std::uint8_t kSequenceError = 0;       // NAK code
-
-bool is_fatal(const Observation& answer) {
+bool Tracker::is_fatal(const Observation& answer) {
     return answer.acknowledgment && info(answer.opcode).verb == Verb::acknowledge &&
-           static_cast<SyndromeType>(answer.acknowledgment->type()) == SyndromeType::nak && answer.acknowledgment->code() != kSequenceError;
+           static_cast<SyndromeType>(answer.acknowledgment->type()) == SyndromeType::nak && answer.acknowledgment->code() != kOutOfSequence;
 }
 
-void count_answer(Way& way, const Observation& answer) {
+bool Tracker::is_rnr_nak(const Observation& answer) {
+    return answer.acknowledgment && info(answer.opcode).verb == Verb::acknowledge &&
+           static_cast<SyndromeType>(answer.acknowledgment->type()) == SyndromeType::rnr_nak;
+}
+
+void Tracker::count_answer(Way& way, const Observation& answer) {
     const OpcodeRow& row = info(answer.opcode);
     if (row.verb == Verb::read_response) ++way.read_responses;
     if (row.verb == Verb::atomic_acknowledge) ++way.atomic_responses;
@@ -47,8 +48,6 @@ void count_answer(Way& way, const Observation& answer) {
         case SyndromeType::reserved: break;
     }
 }
-
-}  // namespace
 
 void Tracker::take_answer(WayOf where, const Observation& observation, PacketRecord& record) {
     Entry& entry = entries_[where.index()];
@@ -177,7 +176,7 @@ void Tracker::apply_acknowledgment(Entry& entry, End requester, const Observatio
     if (type == SyndromeType::rnr_nak) {
         direction.naks.put_off(observation.psn);
         direction.watch.asked(RecoveryKind::rnr_nak, observation, direction.requests, 0, episodes_);
-    } else if (observation.acknowledgment->code() == kSequenceError) {
+    } else if (observation.acknowledgment->code() == kOutOfSequence) {
         direction.naks.asked(observation, direction.gaps, direction.requests, best);
         const std::uint32_t lost = std::max<std::uint32_t>(1, direction.gaps.ask_for(observation.psn));
         direction.watch.asked(RecoveryKind::sequence_nak, observation, direction.requests, lost, episodes_);
@@ -240,32 +239,6 @@ void Tracker::refuse_unpaired(Index index, const std::vector<Observation>& answe
         if (is_fatal(answer)) refuse(entries_[index], End::b, answer);
 }
 
-// Whether answers of this flow may be for requests of that connection: it lacks them, and they go to its host.
-bool Tracker::may_ask(const Entry& entry, const FlowKey& answers) {
-    return !entry.gone && entry.connection.joined_by == JoinedBy::nothing && entry.connection.ends[0].address == answers.destination &&
-           entry.connection.ends[1].address == answers.source;
-}
-
-// A flow that begins with an answer that only one flow waits for: no connection of its own.
-Tracker::WayOf Tracker::adopt(const Observation& observation) {
-    if (info(observation.opcode).request || observation.datagram || observation.icrc == CrcStatus::bad) return {};
-    std::optional<Index> partner;
-    for (const WaitingRequests::Asked& asked : waiting_.candidates(observation.flow, observation.psn)) {
-        const auto place = place_of(ConnectionId{std::to_underlying(asked.id)});
-        if (!place || !may_ask(entries_[*place], observation.flow)) continue;
-        if (partner) return {};
-        partner = place;
-    }
-    if (!partner || is_lone_corrupt(entries_[*partner])) return {};
-    Entry& entry = entries_[*partner];
-    entry.connection.ends[0].qpn = observation.flow.destination_qp;
-    entry.connection.joined_by = JoinedBy::traffic;
-    entry.connection.confidence = Confidence::likely;
-    index_.set(observation.flow, WayOf(*partner, End::b).word());
-    apply_kept_answers(*partner, End::b);
-    return WayOf(*partner, End::b);
-}
-
 // Answers that were kept until it was known whose requests they answer.
 void Tracker::apply_kept_answers(Index index, End requester) {
     const auto found = unpaired_.find(index);
@@ -281,6 +254,8 @@ void Tracker::apply_kept_answers(Index index, const std::vector<Observation>& an
     const WayOf where(index, other(requester));
     const Instant first = entry.connection.way(requester).first_time;
     const bool lead = lead_requests(where, answers);
+    // What was sent again without them was asked for by them, so far.
+    if (std::ranges::any_of(answers, is_rnr_nak)) entry.directions[static_cast<std::size_t>(requester)].watch.withdraw();
     for (Observation answer : answers) {
         if (lead && wait_early(where, answer)) continue;
         // The first request may have been recorded behind its answer.
@@ -310,123 +285,6 @@ Tracker::WayOf Tracker::take_suitor(WayOf where) {
     return join(where.index(), *suitor, JoinedBy::traffic);
 }
 
-Tracker::WayOf Tracker::find_partner(WayOf answers, const Observation& observation) {
-    WaitingRequests::Flows possible = waiting_.candidates(observation.flow, observation.psn);
-    const auto [from, to] = std::ranges::remove_if(possible, [&](const WaitingRequests::Asked& asked) {
-        const auto place = place_of(ConnectionId{std::to_underlying(asked.id)});
-        return !place || *place == answers.index() || !may_ask(entries_[*place], observation.flow);
-    });
-    possible.erase(from, to);
-    if (possible.empty()) return {};
-    const auto choice = unpaired_[answers.index()].candidates.narrow(possible, observation.time);
-    if (!choice) return {};
-    const auto place = place_of(ConnectionId{std::to_underlying(choice->id)});
-    if (!place) return {};
-    if (is_lone_corrupt(entries_[*place])) {
-        entries_[*place].suitor = entries_[answers.index()].connection.uid;
-        return {};
-    }
-    const WayOf requests = join(*place, answers.index(), JoinedBy::traffic);
-    entries_[requests.index()].guessed = choice->by_time;
-    return WayOf(requests.index(), other(requests.from()));
-}
-
-namespace {
-
-// Episodes and refusals of a flow that becomes end b of another connection are of that one from now on.
-void take_over(Tracked& tracked, ConnectionId from, ConnectionId to) {
-    const auto rename = [&](auto& reported) {
-        if (reported.connection != from) return;
-        reported.connection = to;
-        reported.requester = other(reported.requester);
-    };
-    std::ranges::for_each(tracked.recoveries, rename);
-    std::ranges::for_each(tracked.fatalities, rename);
-}
-
-}  // namespace
-
-// Two flows become one connection, under the number of the older one. Returns the way of flow `one` in it. Answers that
-// were kept are applied now.
-Tracker::WayOf Tracker::join(Index one, Index two, JoinedBy how) {
-    const bool first_older = entries_[one].connection.uid < entries_[two].connection.uid;
-    const Index kept = first_older ? one : two;
-    const Index lost = first_older ? two : one;
-    Entry& entry = entries_[kept];
-    Entry& part = entries_[lost];
-    entry.connection.ends[0].qpn = part.connection.ends[1].qpn;
-    entry.connection.ways[1] = std::move(part.connection.ways[0]);
-    entry.directions[1] = std::move(part.directions[0]);
-    entry.connection.joined_by = how;
-    entry.connection.confidence = Confidence::likely;
-    entry.connection.matches += part.connection.matches;
-    entry.connection.failed |= part.connection.failed;
-    if (part.troubled) take_over(tracked_, part.connection.uid, entry.connection.uid);
-    entry.troubled |= part.troubled;
-    const FlowKey flow{part.connection.ends[0].address, part.connection.ends[1].address, *part.connection.ends[1].qpn, {}};
-    index_.set(flow, WayOf(kept, End::b).word());
-    places_.forget(part.connection.uid, kNowhere);
-    retired_.push_back(part.connection.uid);
-    part = Entry{};
-    part.gone = true;
-    std::vector<Observation> answers;  // of the part, which has no entry any more
-    if (const auto found = unpaired_.find(lost); found != unpaired_.end()) {
-        answers = std::move(found->second.answers);
-        pending_answers_ -= answers.size();
-        unpaired_.erase(found);
-    }
-    apply_kept_answers(kept, End::b);
-    apply_kept_answers(kept, answers, End::a);
-    return WayOf(kept, one == kept ? End::a : End::b);
-}
-
-// Nothing answers UC: the only flow the other way is likely the other direction.
-void Tracker::join_lone_unreliable(Index index) {
-    const Connection& lone = entries_[index].connection;
-    std::erase_if(lone_unreliable_, [&](Index i) { return entries_[i].gone || entries_[i].connection.joined_by != JoinedBy::nothing; });
-    std::optional<Index> partner;
-    for (const Index i : lone_unreliable_) {
-        const Connection& candidate = entries_[i].connection;
-        if (candidate.ends[0].address != lone.ends[1].address || candidate.ends[1].address != lone.ends[0].address) continue;
-        if (partner) {
-            partner.reset();
-            break;
-        }
-        partner = i;
-    }
-    if (partner) join(*partner, index, JoinedBy::traffic);
-    else if (lone_unreliable_.size() < kMaxLone) lone_unreliable_.push_back(index);
-    most_lone_ = std::max(most_lone_, lone_unreliable_.size());
-}
-
-// At the end: where only one flow of requests and one of answers are left between two hosts, they likely belong together.
-void Tracker::join_what_is_left() {
-    struct Left {
-        std::optional<Index> index;
-        bool several = false;
-    };
-    boost::unordered_flat_map<FlowKey, Left, FlowHash> left;  // by hosts, queue pair 0
-    for (Index i = 0; i < entries_.size(); ++i) {
-        const Entry& entry = entries_[i];
-        if (entry.gone || entry.connection.joined_by != JoinedBy::nothing || !entry.connection.reliable()) continue;
-        if (is_lone_corrupt(entry)) continue;
-        Left& place = left[FlowKey{entry.connection.ends[0].address, entry.connection.ends[1].address, {}, {}}];
-        place.several = place.index.has_value();
-        place.index = i;
-    }
-    std::vector<std::pair<Index, Index>> pairs;
-    for (const auto& [hosts, place] : left) {
-        const auto back = left.find(FlowKey{hosts.destination, hosts.source, {}, {}});
-        if (place.several || back == left.end() || back->second.several || *back->second.index <= *place.index) continue;
-        const Way& there = entries_[*place.index].connection.ways[0];
-        const Way& here = entries_[*back->second.index].connection.ways[0];
-        const bool one_asks = (there.requests == 0) != (here.requests == 0);
-        if (one_asks) pairs.emplace_back(*place.index, *back->second.index);
-    }
-    std::ranges::sort(pairs);
-    for (const auto& [one, two] : pairs) join(one, two, JoinedBy::traffic);
-}
-
 void Tracker::released(Entry& entry) const {
     entry.connection.released = true;
     if (!entry.over) entry.over = now_;
@@ -444,8 +302,8 @@ void Tracker::retire(const FlowKey& flow, std::uint32_t attempt) {
 
 void Tracker::connect(const CmAttempt& attempt) {
     if (!attempt.active.qpn || !attempt.passive.qpn || attempt.service == CmService::datagram) return;
-    const FlowKey there{attempt.active.address, attempt.passive.address, *attempt.passive.qpn, {}};
-    const FlowKey back{attempt.passive.address, attempt.active.address, *attempt.active.qpn, {}};
+    const FlowKey there = keyed({attempt.active.address, attempt.passive.address, *attempt.passive.qpn, {}}, attempt.active.network);
+    const FlowKey back = keyed({attempt.passive.address, attempt.active.address, *attempt.active.qpn, {}}, attempt.passive.network);
     retire(there, attempt.uid);
     retire(back, attempt.uid);
     if (index_.contains(there) || index_.contains(back)) return;
@@ -465,15 +323,18 @@ void Tracker::connect(const CmAttempt& attempt) {
     // A starting PSN is where the other side is to begin (12.7.31).
     if (attempt.passive.starting_psn) entry.directions[0].requests.begin_at(*attempt.passive.starting_psn);
     if (attempt.active.starting_psn) entry.directions[1].requests.begin_at(*attempt.active.starting_psn);
+    entry.elsewhere = {there.source_qp, back.source_qp};
     index_.set(there, WayOf(index, End::a).word());
     index_.set(back, WayOf(index, End::b).word());
+    if (attempt.active.network) index_.see_in(there, *attempt.active.network);
+    if (attempt.passive.network) index_.see_in(back, *attempt.passive.network);
 }
 
 // One queue pair is enough: a DREQ names that of who receives it, where the rest was not captured.
 void Tracker::release(const CmAttempt& attempt) {
     const auto release_to = [&](const CmSide& from, const CmSide& to) {
         if (!to.qpn) return;
-        if (const auto found = index_.find(FlowKey{from.address, to.address, *to.qpn, {}})) released(entries_[WayOf(*found).index()]);
+        if (const auto found = index_.find(keyed({from.address, to.address, *to.qpn, {}}, from.network))) released(entries_[WayOf(*found).index()]);
     };
     release_to(attempt.active, attempt.passive);
     release_to(attempt.passive, attempt.active);

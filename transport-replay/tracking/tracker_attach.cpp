@@ -117,9 +117,9 @@ void Tracker::tell(const ToldEnd& one, const ToldEnd& two, const PairProof& proo
 void Tracker::leave_for_another(const Observation& observation) {
     constexpr std::uint32_t kMany = 1U << 23U;
     if (observation.icrc == CrcStatus::bad) return;
-    const auto found = index_.find(observation.flow, observation.flow_hash);
+    const auto found = find(observation);
     if (!found) return;
-    const WayOf where(*found);
+    const WayOf where = *found;
     const Entry& entry = entries_[where.index()];
     const Connection& connection = entry.connection;
     const std::uint64_t requests = connection.way(where.from()).requests;
@@ -158,7 +158,7 @@ bool Tracker::take_told(Index index, const Observation& observation) {
 
 std::optional<ConnectionId> Tracker::connection_of(const CmAttempt& attempt) const {
     if (!attempt.active.qpn || !attempt.passive.qpn) return std::nullopt;
-    const auto found = index_.find(FlowKey{attempt.active.address, attempt.passive.address, *attempt.passive.qpn, {}});
+    const auto found = index_.find(keyed({attempt.active.address, attempt.passive.address, *attempt.passive.qpn, {}}, attempt.active.network));
     if (!found) return std::nullopt;
     const Entry& entry = entries_[WayOf(*found).index()];
     if (entry.connection.cm_attempt != attempt.uid) return std::nullopt;

@@ -106,4 +106,13 @@ Sending Tracker::sending_of(Direction& direction, Way& way, const Observation& o
     return Sending::overtaken;
 }
 
+// `causes`: of NAKs, how often which.
+void Tracker::finish_order(Way& way, const std::array<std::uint64_t, kNakCauseNames.size()>& causes) {
+    if (std::ranges::all_of(causes, [](std::uint64_t count) { return count == 0; })) return;
+    Ordering& ordering = way.incidents.made().ordering.made();
+    ordering.alone = causes[static_cast<std::size_t>(NakCause::lost_or_late_alone)];
+    for (std::size_t i = 0; i < causes.size(); ++i)
+        ordering.naks_of(settled(NakCause{static_cast<std::uint8_t>(i)}, way.reorders(), ordering.alone)) += causes[i];
+}
+
 }  // namespace qps::transport

@@ -87,6 +87,23 @@ std::optional<int> Tracker::tier_of(const Entry& entry) const {
     return std::to_underlying(now_ - connection.last_time()) / kSilent > step ? std::optional(2) : std::nullopt;
 }
 
+bool Tracker::continues(const Observation& observation) const {
+    constexpr std::int32_t kNear = 64;                // PSNs that a recording may lack between two files
+    constexpr Duration kLongestTimer{9'000'000'000};  // 4.096 us * 2^21: nobody waits longer before he tries again
+    if (observation.kind != ObservationKind::transport || observation.datagram || !info(observation.opcode).defined) return false;
+    if (told_.find(observation.flow, observation.psn, now_)) return true;
+    const auto found = index_.find(observation.flow, observation.flow_hash);
+    if (!found) return false;
+    const WayOf where(*found);
+    const bool request = info(observation.opcode).request;
+    const Direction& requester = entries_[where.index()].directions[static_cast<std::size_t>(request ? where.from() : other(where.from()))];
+    if (!requester.requests.started()) return false;
+    const std::int32_t ahead = observation.psn - requester.requests.next();
+    if (request && ahead >= 0 && ahead < kNear) return true;
+    // What is sent again goes on for as long as its requester tries: in between nothing may have been recorded.
+    return observation.time - now_ <= kLongestTimer && requester.requests.waits_for(observation.psn);
+}
+
 // What its flows bring from now on is another connection.
 void Tracker::forget_flows(Index index) {
     for (const End from : {End::a, End::b}) {

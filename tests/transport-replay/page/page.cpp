@@ -2,9 +2,11 @@
 #include <tests/support/catch.hpp>
 #include <tests/support/observations.hpp>
 #include <tests/support/timelines.hpp>
+#include <transport-replay/findings/findings.hpp>
 #include <transport-replay/model/message.hpp>
 #include <transport-replay/page/collector.hpp>
 #include <transport-replay/page/page.hpp>
+#include <transport-replay/page/panels.hpp>
 #include <transport-replay/page/picture.hpp>
 #include <transport-replay/page/style.hpp>
 #include <transport-replay/report/page_style.hpp>
@@ -22,7 +24,9 @@ namespace {
 
 std::string page_of(const page::Collector& collected, std::vector<std::string> files = {"trace.pcap"}) {
     std::string out;
-    page::write_page(collected, {std::move(files), "1.0"}, [&](std::string_view piece) { out += piece; });
+    page::Origin origin{{}, "1.0", "qpscope report '<x>'", Instant{kSecond}};
+    for (std::string& name : files) origin.files.push_back({std::move(name), 1234, "0a<b>"});
+    page::write_page(collected, origin, [&](std::string_view piece) { out += piece; });
     return out;
 }
 
@@ -43,6 +47,12 @@ std::string unbalanced(const std::string& html) {
         if (name == "script" && !closes) at = html.find("</script", at);
     }
     return open.empty() ? std::string() : open.back();
+}
+
+std::size_t occurrences(std::string_view text, std::string_view of) {
+    std::size_t count = 0;
+    for (std::size_t at = text.find(of); at != std::string_view::npos; at = text.find(of, at + of.size())) ++count;
+    return count;
 }
 
 Finding finding(std::string summary, ConnectionId connection = ConnectionId{1}) {
@@ -126,6 +136,75 @@ TEST_CASE("the headline of a page is the worst finding without particulars") {
     }
 }
 
+TEST_CASE("what many connections have alike is one panel with a list and one ladder, and the headline counts them") {
+    Timeline timeline = timeline_of(20);
+    for (unsigned i = 0; i < 16; ++i) {
+        timeline.findings.push_back(finding("10.0.0." + std::to_string(i) + " lost it", ConnectionId{i + 1}));
+        timeline.findings.back().advice = "Look at 10.0.0." + std::to_string(i) + " first";
+        timeline.findings.back().packets = {FrameIndex{2 * i + 1}, FrameIndex{2 * i + 2}};
+    }
+    page::Collector collected(timeline);
+    CHECK(collected.wants_text(FrameIndex{1}));
+    CHECK_FALSE(collected.wants_text(FrameIndex{3}));  // of another connection
+    for (unsigned frame = 1; frame <= 32; ++frame) collected.take_text(FrameIndex{frame}, {.source = "a", .destination = "b", .line = "x"});
+    const std::string html = page_of(collected);
+    CHECK(unbalanced(html) == "");
+    CHECK(html.find("<h1>16 of 20 connections lost packets</h1>") != std::string::npos);
+    CHECK(occurrences(html, "<details") == 1);
+    CHECK(occurrences(html, "<figure class=\"ladder\"") == 1);
+    CHECK(occurrences(html, "class=\"advice\"") == 1);
+    for (unsigned i = 0; i < 16; ++i) CHECK(html.find("10.0.0." + std::to_string(i) + " lost it") != std::string::npos);
+    CHECK(page_of(page::Collector(timeline, {ConnectionId{1}, ConnectionId{2}, ConnectionId{20}})).find("<h1>2 of 3 connections lost packets</h1>") != std::string::npos);
+    for (Finding& each : timeline.findings) each.connection.reset();
+    CHECK(page_of(page::Collector(timeline)).find("requested them with a sequence NAK (16 findings)</h1>") != std::string::npos);
+}
+
+TEST_CASE("findings about the same packets of a connection share a panel and its ladder") {
+    Timeline timeline = timeline_of(2);
+    timeline.findings = {finding("the loss"), finding("the wait"), finding("of others", ConnectionId{2})};
+    timeline.findings[1].id = "ack-timeout";
+    timeline.findings[1].packets = {FrameIndex{2}, FrameIndex{9}};
+    timeline.findings[2].id = "rnr-stall";
+    page::Collector collected(timeline);
+    CHECK(collected.wants_text(FrameIndex{9}));
+    for (const unsigned frame : {1U, 2U, 9U}) collected.take_text(FrameIndex{frame}, {.source = "a", .destination = "b", .line = "x"});
+    const std::string html = page_of(collected);
+    CHECK(unbalanced(html) == "");
+    CHECK(occurrences(html, "<details") == 2);
+    CHECK(occurrences(html, "class=\"also\"") == 1);
+    CHECK(occurrences(html, "<figure class=\"ladder\"") == 2);
+    CHECK(html.find("the loss") < html.find("the wait"));
+    CHECK(html.find("the wait") < html.find("of others"));
+}
+
+TEST_CASE("a page says when a finding began, by the clock and by seconds") {
+    Timeline timeline = timeline_of(1);
+    timeline.findings = {finding("the loss")};
+    page::Collector collected(timeline);
+    Observation observation;
+    observation.frame = FrameIndex{1};
+    observation.time = Instant{kSecond / 4};
+    collected.take(observation.frame, PacketRow(0, 0, observation, {}));
+    collected.take_text(FrameIndex{1}, {.source = "a", .destination = "b", .line = "x"});
+    const std::string html = page_of(collected);
+    CHECK(html.find("<dt>first</dt><dd>1970-01-01 00:00:00.250000000 UTC (0.250000 s)</dd>") != std::string::npos);
+    CHECK(html.find(">00:00:00.250000<") != std::string::npos);  // in the ladder
+    CHECK(html.find(">00:00:01.000000<") != std::string::npos);  // at the end of the axis
+}
+
+TEST_CASE("a page says what it was made of, and how") {
+    Timeline timeline = timeline_of(1);
+    const std::string html = page_of(page::Collector(timeline), {"a<b>.pcap", "b.pcap"});
+    CHECK(html.find("<dt>program</dt><dd>qpscope 1.0</dd>") != std::string::npos);
+    CHECK(html.find("<dt>command</dt><dd>qpscope report &#39;&lt;x&gt;&#39;</dd>") != std::string::npos);
+    CHECK(html.find("<dt>made</dt><dd>1970-01-01 00:00:01.000000000 UTC</dd>") != std::string::npos);
+    CHECK(html.find("<dt>files</dt><dd>a&lt;b&gt;.pcap, 1,234 bytes, SHA-256 0a&lt;b&gt;</dd>") != std::string::npos);
+    CHECK(html.find("<dt>defects</dt><dd>none known</dd>") != std::string::npos);
+    const std::string many = page_of(page::Collector(timeline), std::vector<std::string>(5000, std::string(300, '&')));
+    CHECK(many.find("and 4,900 more") != std::string::npos);
+    CHECK(many.size() < 300'000);
+}
+
 TEST_CASE("a page of some connections has no others") {
     Timeline timeline = timeline_of(3);
     timeline.findings = {finding("of the first"), finding("of the third", ConnectionId{3})};
@@ -178,7 +257,7 @@ TEST_CASE("the worst grid of PSNs is bounded too") {
     for (std::size_t i = 0; i < grid.cells.size(); ++i) grid.cells[i] = (i / page::kColumns) % 2 == 0 ? 7 : 0;  // nothing lies on another
     grid.acknowledged.assign(page::kColumns, -1);
     for (std::size_t i = 0; i < page::kColumns; ++i) grid.acknowledged[i] = static_cast<std::int64_t>(i / 5);
-    const std::string picture = page::psns(grid, Duration{kSecond});
+    const std::string picture = page::psns(grid, {Instant{0}, Duration{kSecond}});
     CHECK(picture.size() * page::kMostPsnPictures < 1'700'000);
     CHECK(unbalanced(picture) == "");
 }
@@ -193,10 +272,10 @@ TEST_CASE("latency: columns have the percentiles of their messages") {
     }
     CHECK(column.percentile(50) == 11);
     CHECK(column.percentile(99) == 13);
-    CHECK(page::latency(std::vector<page::LatencyColumn>(page::kColumns), Duration{kSecond}).empty());
+    CHECK(page::latency(std::vector<page::LatencyColumn>(page::kColumns), {Instant{0}, Duration{kSecond}}).empty());
     std::vector<page::LatencyColumn> columns(page::kColumns);
     columns[3] = column;
-    CHECK(page::latency(columns, Duration{kSecond}).find("M12 ") != std::string::npos);
+    CHECK(page::latency(columns, {Instant{0}, Duration{kSecond}}).find("M12 ") != std::string::npos);
 }
 
 TEST_CASE("text of a page stands out from its ground in each palette") {

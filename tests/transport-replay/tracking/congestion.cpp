@@ -101,6 +101,12 @@ struct CongestedWire {
     }
 };
 
+std::vector<FrameIndex> kept_frames(const KeptPackets& kept) {
+    std::vector<FrameIndex> frames;
+    for (const TimedFrame& one : kept.first) frames.push_back(one.frame);
+    return frames;
+}
+
 }  // namespace
 
 TEST_CASE("a mark is answered by the CNP of its receiver") {
@@ -116,6 +122,7 @@ TEST_CASE("a mark is answered by the CNP of its receiver") {
     CHECK(report.pairs[0].marked == 2);
     CHECK(report.pairs[0].answered == 2);
     CHECK(report.pairs[0].unanswered == 0);
+    CHECK(report.pairs[0].unanswered_marks.first.empty());
     REQUIRE(report.notifications.size() == 1);
     const CnpStream& stream = report.notifications[0];
     CHECK(stream.count == 2);
@@ -141,6 +148,23 @@ TEST_CASE("marks without CNP, CNPs without mark, and marks at the end of the cap
     CHECK(report.pairs[0].undecided == 1);
     CHECK(report.pairs[0].other_way_seen);
     CHECK(report.notifications[0].without_mark == 1);
+    CHECK(kept_frames(report.pairs[0].unanswered_marks) == std::vector{FrameIndex{1}, FrameIndex{2}});
+    CHECK(report.pairs[0].unanswered_marks.last.time == Instant{1 * kMicrosecond});
+    CHECK(kept_frames(report.notifications[0].unmarked) == std::vector{FrameIndex{3}});
+}
+
+TEST_CASE("of many marks without a CNP the first and the last are kept, and none that was answered") {
+    constexpr std::uint64_t kMany = 100;
+    CongestedWire w;
+    for (std::uint64_t i = 0; i < kMany; ++i) w.data(static_cast<std::int64_t>(i) * 20 * kMicrosecond, true);
+    w.data(20 * kMillisecond, true);
+    w.cnp(20 * kMillisecond + kMicrosecond);
+    const CongestionReport report = w.tracker.finish();
+    const KeptPackets& kept = report.pairs[0].unanswered_marks;
+    CHECK(report.pairs[0].unanswered == kMany);
+    CHECK(kept.first.size() == KeptPackets::kMost);
+    CHECK(kept.first.back().frame == FrameIndex{KeptPackets::kMost});
+    CHECK(kept.last.frame == FrameIndex{kMany});
 }
 
 TEST_CASE("marks soon after a CNP bring no other, and marks close together one at most") {
@@ -159,6 +183,7 @@ TEST_CASE("marks soon after a CNP bring no other, and marks close together one a
     CHECK(report.pairs[0].undecided == 1);
     CHECK(report.pairs[0].unanswered == 3);
     CHECK(report.pairs[0].silences == 2);
+    CHECK(kept_frames(report.pairs[0].unanswered_marks) == std::vector{FrameIndex{4}, FrameIndex{5}, FrameIndex{6}});
 }
 
 TEST_CASE("marks that nobody took need no CNP") {
@@ -264,6 +289,8 @@ TEST_CASE("pauses end by a resume, by their time, or with the capture") {
     const PauseSummary& third = report.pauses[0];
     CHECK(third.priority == 3);
     CHECK(third.stops == 3);
+    CHECK(third.stop_frames.first.size() == 3);
+    CHECK(third.stop_frames.last.frame > third.longest_frame);
     CHECK(third.resumes == 1);
     CHECK(third.periods == 2);
     CHECK(third.paused == Duration{155'120});

@@ -174,10 +174,17 @@ void ConversationWatch::take_named_read(EndState& requester, const Observation& 
     }
 }
 
+// Whether a packet of that end had a mark shortly before.
+bool ConversationWatch::is_marked(End sender, dissect::Instant time) const {
+    const auto& mark = states_[static_cast<std::size_t>(sender)].mark;
+    return mark && time - mark->time <= kReordering;
+}
+
 // CNPs are for marks. A device that sends them with its NAKs slows a sender down that met no congestion.
 void ConversationWatch::take_notification(const Observation& packet, End from, HostTallies& tallies) {
     EndState& state = this->state(from);
     tallies.look(Passive::cnp_09);
+    if (state.cnp && !is_marked(other(from), state.cnp->time)) state.cnp_apart = true;
     state.cnp = Moment{packet.frame, packet.time};
     const bool with_nak = state.nak && packet.time - state.nak->time <= kTogether;
     if (with_nak) take_nak(from, packet, tallies);
@@ -187,10 +194,9 @@ void ConversationWatch::take_nak(End from, const Observation& packet, HostTallie
     EndState& state = this->state(from);
     if (info(packet.opcode).verb != Verb::notify) state.nak = Moment{packet.frame, packet.time};
     if (!state.cnp || !state.nak || magnitude(state.nak->time - state.cnp->time) > kTogether) return;
-    const EndState& sender = this->state(other(from));
-    if (sender.mark && state.cnp->time - sender.mark->time <= kReordering) return;
+    if (is_marked(other(from), state.cnp->time)) return;
     ++state.cnps_with_nak;
-    if (state.cnps_with_nak > 1) tallies.fail(Passive::cnp_09, state.cnp->frame, state.nak->frame);
+    if (state.cnps_with_nak > 1 && !state.cnp_apart) tallies.fail(Passive::cnp_09, state.cnp->frame, state.nak->frame);
     else tallies.doubt(Passive::cnp_09, state.cnp->frame, state.nak->frame);
     state.cnp.reset();
 }

@@ -1,4 +1,5 @@
 // Conclusions on communication management: retries that were announced, what comes after a connection is released.
+#include <dissect/timers.hpp>
 #include <dissect/types.hpp>
 #include <transport-replay/checks/passive/conclusions.hpp>
 #include <transport-replay/model/timeline.hpp>
@@ -45,7 +46,7 @@ using ReleasedFlows = boost::unordered_flat_map<FlowKey, std::uint32_t, FlowHash
 // 12.9.8.4: TIMEWAIT lasts as long as a packet may be under way: the ACK timeout.
 Duration timewait(const CmAttempt& attempt) {
     constexpr std::uint8_t kUsual = 14;  // where the REQ was not seen: 67 ms, shorter than any that CM tells in practice
-    return Duration{std::int64_t{4096} << std::min<std::uint8_t>(attempt.local_ack_timeout.value_or(kUsual), 31)};
+    return dissect::timeout_of(attempt.local_ack_timeout.value_or(kUsual));
 }
 
 std::optional<Moment> released_at(const CmAttempt& attempt) {

@@ -1,4 +1,5 @@
 // Conclusions on requesters: PSNs that CM announced, what was outstanding, how long they waited, what they asked for.
+#include <dissect/timers.hpp>
 #include <dissect/types.hpp>
 #include <transport-replay/checks/passive/conclusions.hpp>
 #include <transport-replay/model/starting_psn.hpp>
@@ -57,9 +58,6 @@ void check_asking(const Timeline& timeline, const Connection& connection, const 
     else if (!state.ever_asked && state.messages >= kEnoughMessages) tallies.fail(Passive::req_30, way.first_frame);
     else if (!state.ever_asked) tallies.doubt(Passive::req_30, way.first_frame);
 }
-
-// 4.096 us * 2^exponent
-Duration timeout_of(std::uint8_t exponent) { return Duration{std::int64_t{4096} << std::min<std::uint8_t>(exponent, 31)}; }
 
 // The timers that an end may have: what the REQ announced, or the packet lifetime in it with the delay of the other end (12.7.34), which
 // makes it one more or one less.

@@ -83,6 +83,7 @@ struct EndState {
     std::optional<Moment> cnp;
     std::optional<Moment> mark;  // the last data with CE that it sent
     std::uint32_t cnps_with_nak = 0;
+    bool cnp_apart = false;  // one came without a NAK and without a mark: marks are set behind the tap
 
     struct OpenRead {
         dissect::Psn first;
@@ -130,6 +131,7 @@ private:
     void take_credits(EndState& responder, const Observation& packet);
     void take_count(EndState& requester, const Observation& packet, HostTallies& tallies);
     void take_order(EndState& requester, const Observation& packet, HostTallies& tallies);
+    [[nodiscard]] bool is_marked(End sender, dissect::Instant time) const;
     void take_notification(const Observation& packet, End from, HostTallies& tallies);
     void take_nak(End from, const Observation& packet, HostTallies& tallies);
 

@@ -65,7 +65,7 @@ inline constexpr std::array kPassiveRows{
     PassiveRow{"CNP-01", "CNPs", "have fields that a CNP must not have", ""},
     PassiveRow{"CNP-03", "CNPs", "are more than the marks that the capture has", "are without marks in the capture: they may have been set behind the tap", kNeedsWhole},
     PassiveRow{"CNP-08", "data packets of senders that get CNPs", "are not ECN-capable, although their sender receives CNPs", ""},
-    PassiveRow{"CNP-09", "CNPs", "come with a NAK and without a mark", "come with a NAK and without a mark, too few to judge", kNeedsWhole},
+    PassiveRow{"CNP-09", "CNPs", "come with a NAK and without a mark", "come with a NAK and without a mark: too few to judge, or marked behind the tap", kNeedsWhole},
     PassiveRow{"CNP-10", "CNPs", "come late", ""},
     PassiveRow{"ERR-02", "failed connections", "went on", "were retransmitted by a requester that may not have received the NAK"},
     PassiveRow{"ERR-07", "answers with a known MSN", "have an MSN that does not count each message once", "", kNeedsWhole},

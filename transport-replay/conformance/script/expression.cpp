@@ -1,6 +1,7 @@
 #include <dissect/headers/derived.hpp>
 #include <dissect/headers/infiniband.hpp>
 #include <dissect/parse_value.hpp>
+#include <dissect/timers.hpp>
 #include <transport-replay/conformance/script/expression.hpp>
 #include <transport-replay/conformance/script/script_error.hpp>
 
@@ -43,9 +44,9 @@ struct FunctionRow {
 };
 constexpr std::array kFunctions{
     // How long an RNR NAK with that timer code makes a requester wait (9.7.5.2.8); the table counts hundredths of a millisecond.
-    FunctionRow{"rnr", 1, [](const Arguments& of) { return std::uint64_t{dissect::kRnrTimer[of[0] & 31U]} * 10'000; }},
+    FunctionRow{"rnr", 1, [](const Arguments& of) { return static_cast<std::uint64_t>(std::to_underlying(dissect::rnr_wait(static_cast<std::uint8_t>(of[0] & 31U)))); }},
     // What a timeout code means: 4.096 us * 2^code.
-    FunctionRow{"timeout", 1, [](const Arguments& of) { return std::uint64_t{4096} << (of[0] & 31U); }},
+    FunctionRow{"timeout", 1, [](const Arguments& of) { return static_cast<std::uint64_t>(std::to_underlying(dissect::timeout_of(static_cast<std::uint8_t>(of[0] & 31U)))); }},
     // Packets of a message, or of a READ's response: one at least.
     FunctionRow{"packets", 2, [](const Arguments& of) { return of[0] == 0 || of[1] == 0 ? std::uint64_t{1} : (of[0] - 1) / of[1] + 1; }},
     FunctionRow{"pad", 1, [](const Arguments& of) { return (0 - of[0]) & 3U; }},

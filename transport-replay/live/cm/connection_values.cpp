@@ -1,4 +1,5 @@
 #include <dissect/mad/cm.hpp>
+#include <dissect/timers.hpp>
 #include <transport-replay/live/cm/connection_values.hpp>
 
 #include <algorithm>
@@ -10,7 +11,6 @@ using namespace dissect;
 
 namespace {
 
-constexpr std::int64_t kTimeoutUnit = 4096;  // nanoseconds (12.7.4)
 constexpr std::uint8_t kMostCode = 31;       // 5 bits
 
 constexpr std::size_t in_bytes(const Field& field) { return field.width / 8; }
@@ -33,7 +33,7 @@ static_assert(std::ranges::max(kPrivateRoom) == kMostPrivateBytes);
 
 }  // namespace
 
-Duration duration_of(TimeoutCode code) { return Duration{kTimeoutUnit << std::min(std::to_underlying(code), kMostCode)}; }
+Duration duration_of(TimeoutCode code) { return dissect::timeout_of(std::to_underlying(code)); }
 
 // The sum of two powers of two, as the nearest power: the smaller counts where it is at least half of the larger. (So does
 // Linux: lifetime 18 and delay 15 make 19.)

@@ -1,0 +1,114 @@
+#include <dissect/timers.hpp>
+#include <dissect/types.hpp>
+#include <transport-replay/findings/recovery_facts.hpp>
+#include <transport-replay/model/starting_psn.hpp>
+#include <transport-replay/model/timeline.hpp>
+
+#include <utility>
+
+namespace qps::transport::families {
+
+namespace {
+
+using dissect::Duration;
+using namespace facts;
+
+
+std::optional<Duration> shortest(const std::vector<const Recovery*>& episodes) {
+    std::optional<Duration> least;
+    for (const Recovery* episode : episodes)
+        if (episode->interval && (!least || *episode->interval < *least)) least = episode->interval;
+    return least;
+}
+
+// How many intervals are about as long as the shortest, half of it more for timers that tick coarsely: one alone may be anything.
+std::uint64_t agreeing(const std::vector<const Recovery*>& episodes, Duration interval) {
+    const Duration most = interval + Duration{std::to_underlying(interval) / 2};
+    std::uint64_t count = 0;
+    for (const Recovery* episode : episodes)
+        if (episode->interval && *episode->interval <= most) count += episode->longest_wait <= most ? std::max(episode->rounds, 1U) : 1;
+    return count;
+}
+
+}  // namespace
+
+
+RecoverySum without(const Episodes& found, RecoverySum sum, const std::vector<const Recovery*>& others) {
+    for (const Recovery* episode : others) {
+        sum.episodes -= std::min<std::uint64_t>(sum.episodes, 1);
+        sum.triggers -= std::min<std::uint64_t>(sum.triggers, episode->triggers);
+        sum.resent -= std::min<std::uint64_t>(sum.resent, episode->resent);
+        sum.first_seen -= std::min<std::uint64_t>(sum.first_seen, episode->first_seen);
+        sum.resent_bytes -= std::min(sum.resent_bytes, episode->resent_bytes);
+        sum.lost -= episode->lost_time();
+        sum.waited -= episode->waited;
+    }
+    if (others.empty()) return sum;
+    sum.most_lost = {};
+    for (const Recovery* episode : found.episodes)
+        if (std::ranges::find(others, episode) == others.end()) sum.most_lost = std::max(sum.most_lost, episode->lost_time());
+    return sum;
+}
+
+void add_timer(Facts& facts, const Way& way, const std::vector<const Recovery*>& episodes, const CmAttempt* attempt) {
+    const auto interval = shortest(episodes);
+    if (!interval) return;
+    facts.emplace_back(kInterval, *interval);
+    facts.emplace_back(kSingleWait, episodes.size() == 1 && episodes.front()->triggers == 1);
+    if (const auto& timer = way.incidents->ack_timer) {
+        facts.emplace_back(kExponent, timer->exponent);
+        facts.emplace_back(kExponentTime, dissect::timeout_of(timer->exponent));
+        facts.emplace_back(kAgreeingWaits, timer->waits);
+    } else if (const auto exponents = timeout_exponents(*interval); exponents && agreeing(episodes, *interval) >= 2) {
+        facts.emplace_back(kExponent, exponents->least);
+        if (exponents->most != exponents->least) facts.emplace_back(kLongestExponent, exponents->most);
+    }
+    if (attempt == nullptr || !attempt->local_ack_timeout) return;
+    facts.emplace_back(kNegotiatedExponent, *attempt->local_ack_timeout);
+    facts.emplace_back(kNegotiatedTime, dissect::timeout_of(*attempt->local_ack_timeout));
+}
+
+void add_stall(Facts& facts, std::uint64_t stalls, Duration all, Duration longest) {
+    facts.emplace_back(kStalled, all);
+    if (stalls > 1 && longest < all) facts.emplace_back(kLongestStall, longest);
+}
+
+void add_resent(Facts& facts, const RecoverySum& sum, std::uint64_t rests_of_reads) {
+    facts.emplace_back(kRetransmitted, sum.resent);
+    facts.emplace_back(kRetransmittedBytes, sum.resent_bytes);
+    facts.emplace_back(kNewToTap, nonzero(sum.first_seen));
+    facts.emplace_back(kRestsOfReads, nonzero(rests_of_reads));
+}
+
+namespace {
+
+// Where the first request that was captured lies ahead of what CM announced, and nobody knows whether there were others before.
+std::optional<StartingPsn> doubtful_start(const Timeline& timeline, const Case& found) {
+    const CmAttempt* const attempt = attempt_of(timeline, found.connection);
+    const auto start = attempt == nullptr ? std::nullopt : starting_psn(found.connection, *attempt, found.requester);
+    return start && start->may_be_missing ? start : std::nullopt;
+}
+
+const Silence& silence(const std::optional<StartingPsn>& start, const Case& found, bool answered, const Heard& heard) {
+    if (answered) return kSilences[0];
+    if (answers_of(found.answers()) != 0) return kSilences[1];
+    if (found.answers().incidents->cnps != 0) return kSilences[2];
+    if (start) return kSilences[3];
+    return kSilences[heard.any(found.to().address, found.from().address) ? 4 : 5];
+}
+
+}  // namespace
+
+const Silence& add_silence(Facts& facts, const Timeline& timeline, const Case& found, bool answered, const Heard& heard) {
+    const auto start = doubtful_start(timeline, found);
+    const Silence& seen = silence(start, found, answered, heard);
+    facts.emplace_back(kSilence, seen.word);
+    facts.emplace_back(kCnps, nonzero(found.answers().incidents->cnps));
+    if (&seen == &kSilences[3]) {
+        facts.emplace_back(kStartingPsn, start->seen);
+        facts.emplace_back(kAnnouncedPsn, start->announced);
+    }
+    return seen;
+}
+
+}  // namespace qps::transport::families
