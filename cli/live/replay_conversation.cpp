@@ -127,7 +127,7 @@ ExitCode play(const Options& options, Output& output, const RecordedConversation
         say("qpscope: {} not played: longer than {}, the part of the memory for what is posted (--memory)\n", counted(part->too_long, "message"),
             bytes_text(part->most_posted));
     ConversationPlayer player(conversation, std::move(*part), settings);
-    Program program = Played(player);
+    live::Program program = Played(player);
     LiveOptions live = options.wire->live;
     live.interface = options.wire->send_by;
     live.capture = options.capture;
