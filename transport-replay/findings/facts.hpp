@@ -34,9 +34,23 @@ inline constexpr FactRow kWaited{"waited", Unit::duration, "time until the first
 
 inline constexpr FactRow kClocksDiffer{"clocks_differ", Unit::flag, "the clocks of the two directions differ, so that their order proves nothing"};
 
+// Of connections that are set up, and of upper-layer protocols on them.
+inline constexpr FactRow kActiveSide{"active_side", Unit::end, "the active side: who requested the connection"};
+inline constexpr FactRow kPassiveSide{"passive_side", Unit::end, "the passive side: of whom it was requested"};
+inline constexpr FactRow kByActive{"by_active", Unit::flag, "the active side did it, and not the passive side"};
+inline constexpr FactRow kRequestsSent{"requests_sent", Unit::count, "requests that were sent, repeated ones included"};
+inline constexpr FactRow kMadStatus{"mad_status", Unit::number, "status of the management datagram that answered"};
+inline constexpr FactRow kUpperProtocol{"upper_protocol", Unit::word, "the upper-layer protocol: NVMe over RDMA, iSER, RPC over RDMA, ..."};
+inline constexpr FactRow kUpperOperation{"upper_operation", Unit::text, "the operation, as its upper-layer protocol calls it"};
+inline constexpr FactRow kOperations{"operations", Unit::count, "operations of the upper-layer protocol, of which what is said is true or a part"};
+inline constexpr FactRow kLacksPackets{"capture_lacks_packets", Unit::flag, "the capture lacks packets, one of which may have been the answer"};
+inline constexpr FactRow kSpan{"span", Unit::duration, "time from the first to the last of what it is about"};
+inline constexpr FactRow kShareOfTime{"share_of_time", Unit::share, "the part of the time that it took"};
+
 inline constexpr std::array kShared{
     &kRequester, &kResponder, &kSender, &kReceiver, &kHost, &kPeer, &kPsn, &kOperation, &kPackets, &kAllPackets, &kConnections, &kHosts,
     &kRetransmitted, &kRetransmittedBytes, &kNewToTap, &kRestsOfReads, &kStalled, &kLongestStall, &kWaited, &kClocksDiffer,
+    &kActiveSide, &kPassiveSide, &kByActive, &kRequestsSent, &kMadStatus, &kUpperProtocol, &kUpperOperation, &kOperations, &kLacksPackets, &kSpan, &kShareOfTime,
 };
 
 }  // namespace qps::transport::facts

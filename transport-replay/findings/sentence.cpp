@@ -34,6 +34,15 @@ constexpr std::array kFragments{
              "[silence=absent?no RDMA packet from {responder:host} to {requester:host} was captured]"},
     // Of lost packets: where.
     Fragment{"place", "[, {place}][, {places:each}]"},
+    // Of attempts at connections: what was asked for, and how many were alike.
+    Fragment{"service", "[service_port?port {service_port}|[service_id?service id {service_id:hex}|a service that was not captured]]"},
+    Fragment{"more_attempts", "[ (and {more_attempts:more attempt})]"},
+    // Of collectives: how many steps were judged, and what their group is.
+    Fragment{"steps", "[all_reduces?{judged_steps:all-reduce}|{judged_steps:step}]"},
+    Fragment{"ranks", "[{library} ]{pattern} [job_ranks?({ranks} of {job_ranks:rank} seen)|of {ranks:rank}]"},
+    // Of sessions of upper-layer protocols: the two ends, which a capture need not have.
+    Fragment{"active", "[active_side?{active_side:host}|the active side]"},
+    Fragment{"passive", "[passive_side?{passive_side:host}|the passive side]"},
 };
 
 std::string joined(const std::vector<std::string>& texts, std::string_view between, std::string_view last) {
@@ -160,6 +169,8 @@ std::string fact_text(const Fact& fact, std::string_view style) {
         std::string operator()(std::uint64_t value) const {
             if (style == "times") return words::times(value);
             if (style == "length") return words::length(value);
+            if (style == "hex") return fmt::format("0x{:x}", value);
+            if (style == "hex4") return fmt::format("0x{:04x}", value);
             if (style == "plain" || row.unit == Unit::number || row.unit == Unit::psn) return std::to_string(value);
             if (row.unit == Unit::bytes) return bytes_text(value);
             return style.empty() ? grouped(value) : counted(value, style);

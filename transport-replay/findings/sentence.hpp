@@ -3,6 +3,7 @@
 //   {stalled}              the fact of that name, as its unit is written: "1,234", "268.4 ms", "10.0.0.1 QP 17"
 //   {retransmitted:packet} counted, with a noun: "1 packet", "1,234 packets"; {timeouts:times}: "once", "twice", "3 times"
 //   {requester:host}       of an end, without its queue pair; {length:length} of bytes: "4096 bytes", not "4 KiB"
+//   {service_id:hex}       a number as "0x1f", {mad_status:hex4} as "0x001f"
 //   {hosts:each}           of a list, with commas alone: "a, b, c", not "a, b and c"; {causes:clauses} with semicolons
 //   [, lost {lost}]        dropped where a fact in it is not known
 //   [probed?A|B]           A where the fact is known, else B, which may be left out; [probed!A]: where it is not
