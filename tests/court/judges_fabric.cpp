@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <set>
+#include <regex>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace qps::court {
 
@@ -17,20 +18,17 @@ constexpr std::size_t kDataOfSubnet = 64, kDataOfAdministration = 56;  // places
 constexpr std::uint32_t kAdministrationClass = 3, kPerformanceClass = 4;
 constexpr std::uint32_t kNotice = 0x02, kPortCounters = 0x12, kPathRecord = 0x35, kMemberRecord = 0x38;
 
-std::uint64_t figure(const std::string& words) { return count_of(words).value_or(0); }
+bool proves(const Hearing& hearing, const Datagram& mad) { return std::ranges::count(hearing.claim().frames, mad.wire->frame) != 0; }
 
 void join_failed(Hearing& hearing) {
-    const auto said = hearing.must_say("^Subnet administration refused " + kNumber +
-                                       " joins?, the first from (\\S+) to group (\\S+): MAD status 0x([0-9a-f]{4})");
-    if (!said) return;
     std::uint64_t refused = 0;
     for (const Datagram& mad : datagrams(hearing)) {
         if (mad.management_class != kAdministrationClass || mad.attribute != kMemberRecord || !mad.answers() || mad.status == 0) continue;
         if (refused++ != 0) continue;
-        hearing.expect(mad.wire->to == (*said)[2], "the first was refused to " + mad.wire->to);
-        hearing.equal("as status", std::stoul((*said)[4], nullptr, 16), mad.status);
+        hearing.expect(hearing.word("host") == mad.wire->to, "the first was refused to " + mad.wire->to);
+        hearing.equal_fact("mad_status", mad.status);
     }
-    hearing.equal("joins refused", figure((*said)[1]), refused);
+    hearing.equal_fact("refused_joins", static_cast<double>(refused));
 }
 
 // PortCounters of 16.1.3.5: where each counter is, and how wide.
@@ -41,89 +39,94 @@ struct Counter {
 constexpr std::array kCounters{Counter{"Symbol errors", 4, 2}, Counter{"Link error recoveries", 6, 1}, Counter{"Link downed", 7, 1}};
 
 void errors_counted(Hearing& hearing) {
-    const auto said = hearing.must_say("^(\\S+) port (\\d+) counted errors within " + kQuantity + ":");
-    if (!said) return;
+    const std::string node = hearing.word("node").value_or("");
+    const auto port = hearing.number("port_number");
     std::vector<Datagram> answers;
     for (const Datagram& mad : datagrams(hearing))
-        if (mad.management_class == kPerformanceClass && mad.attribute == kPortCounters && mad.answers() && mad.wire->from == (*said)[1] &&
-            mad.number(kDataOfSubnet + 1, 1) == figure((*said)[2]))
+        if (mad.management_class == kPerformanceClass && mad.attribute == kPortCounters && mad.answers() && mad.wire->from == node &&
+            mad.number(kDataOfSubnet + 1, 1) == port)
             answers.push_back(mad);
     if (answers.size() < 2) return hearing.object("no two answers tell of that port");
-    hearing.equal("between the answers", (*said)[3], static_cast<double>(answers.back().wire->time - answers.front().wire->time));
-    std::uint64_t moved = 0, named = 0;
+    hearing.equal_fact("span_ns", static_cast<double>(answers.back().wire->time - answers.front().wire->time));
+    std::vector<std::string> shown;
     for (const Counter& counter : kCounters) {
         const std::uint64_t first = answers.front().number(kDataOfSubnet + counter.at, counter.octets);
         const std::uint64_t last = answers.back().number(kDataOfSubnet + counter.at, counter.octets);
-        moved += last != first ? 1U : 0U;
-        const auto one = hearing.take(std::string(counter.name) + " \\+" + kNumber + " to " + kNumber);
-        if (!one) continue;
-        ++named;
-        hearing.equal(counter.name, figure((*one)[1]), last - first);
-        hearing.equal(counter.name, figure((*one)[2]), last);
+        if (last != first) shown.push_back(fmt::format("{} +{} to {}", counter.name, last - first, last));
     }
-    hearing.equal("counters that moved", named, moved);
-    for (const std::size_t frame : {answers.front().wire->frame, answers.back().wire->frame})
-        hearing.expect(std::ranges::count(hearing.claim().frames, frame) != 0, fmt::format("frame {} is not in its evidence", frame));
+    std::vector<std::string> said = hearing.list("error_counters");
+    for (std::string& counter : said) std::erase(counter, ',');  // between thousands
+    hearing.expect(said == shown, fmt::format("the packets show {}", fmt::join(shown, ", ")));
+    hearing.expect(proves(hearing, answers.front()) && proves(hearing, answers.back()), "the first or the last answer is not in its evidence");
 }
 
 void trap_reported(Hearing& hearing) {
-    const auto said = hearing.must_say("^(\\S+) reported to (\\S+): trap (\\d+)");
-    if (!said) return;
+    const auto trap = hearing.number("trap");
+    const std::string notice = hearing.word("notice").value_or("");
     std::uint64_t notices = 0;
     const Datagram* first = nullptr;
     const auto all = datagrams(hearing);
     for (const Datagram& mad : all) {
         if (mad.attribute != kNotice || mad.answers() || (mad.method != 5 && mad.method != 6)) continue;
         const std::size_t data = mad.management_class == kAdministrationClass ? kDataOfAdministration : kDataOfSubnet;
-        if ((mad.number(data, 1) & 0x80U) == 0 || mad.number(data + 4, 2) != figure((*said)[3])) continue;
+        if ((mad.number(data, 1) & 0x80U) == 0 || mad.number(data + 4, 2) != trap) continue;
         if (notices++ == 0) first = &mad;
     }
     if (first == nullptr) return hearing.object("there is no such notice");
-    hearing.expect(first->wire->from == (*said)[1] && first->wire->to == (*said)[2], "the first is between other hosts");
-    const auto total = hearing.take("\\(" + kNumber + " notices? in total\\)");
-    hearing.equal("notices", total ? figure((*total)[1]) : 1, notices);
+    hearing.expect(hearing.word("host") == first->wire->from && hearing.word("peer") == first->wire->to, "the first is between other hosts");
+    hearing.expect(notice.starts_with(fmt::format("trap {}, ", *trap)), "its words are of another trap");
+    hearing.expect(hearing.number("notices").value_or(1) == static_cast<double>(notices), fmt::format("there are {} notices", notices));
     const std::size_t details = (first->management_class == kAdministrationClass ? kDataOfAdministration : kDataOfSubnet) + 10;
     // 14.2.5.1: of trap 128 the details begin with the LID, of 129 to 131 they have it behind two reserved bytes, then the port.
-    const std::size_t lid_at = details + (figure((*said)[3]) == 128 ? 0 : 2);
-    if (const auto lid = hearing.take("LID of the (?:switch|port) (\\d+)"))
-        hearing.equal("as LID", figure((*lid)[1]), first->number(lid_at, 2));
-    if (const auto port = hearing.take("Port number (\\d+)")) hearing.equal("as port", figure((*port)[1]), first->number(details + 4, 1));
+    const std::size_t lid_at = details + (trap == 128 ? 0 : 2);
+    static const std::regex kLid("LID of the (?:switch|port) (\\d+)"), kPort("Port number (\\d+)");
+    std::smatch match;
+    if (std::regex_search(notice, match, kLid)) hearing.equal("as LID", std::stoul(match[1]), first->number(lid_at, 2));
+    if (std::regex_search(notice, match, kPort)) hearing.equal("as port", std::stoul(match[1]), first->number(details + 4, 1));
 }
 
 // Requests of one kind from one to another, by transaction.
+struct Between {
+    std::string requester, responder;
+};
+std::optional<Between> path_queries(Hearing& hearing) {
+    const auto from = hearing.end("requester"), to = hearing.end("responder");
+    if (from && to && hearing.word("management_request") == "SubnAdm Get PathRecord") return Between{from->address, to->address};
+    hearing.object("the court knows no such request");
+    return {};
+}
+
 void unanswered(Hearing& hearing) {
-    const auto said = hearing.must_say("^" + kNumber + " requests? for SubnAdm Get PathRecord from (\\S+) to (\\S+) got no answer");
-    if (!said) return;
+    const auto ends = path_queries(hearing);
+    if (!ends) return;
     std::uint64_t requests = 0;
     const auto all = datagrams(hearing);
     for (const Datagram& mad : all) {
-        if (mad.management_class != kAdministrationClass || mad.attribute != kPathRecord || mad.answers() || mad.wire->from != (*said)[2] ||
-            mad.wire->to != (*said)[3])
+        if (mad.management_class != kAdministrationClass || mad.attribute != kPathRecord || mad.answers() || mad.wire->from != ends->requester ||
+            mad.wire->to != ends->responder)
             continue;
         const bool answered =
             std::ranges::any_of(all, [&](const Datagram& other) { return other.answers() && other.transaction == mad.transaction; });
         requests += answered ? 0U : 1U;
     }
-    hearing.equal("requests without answer", figure((*said)[1]), requests);
+    hearing.equal_fact("requests_sent", static_cast<double>(requests));
 }
 
 void query_failed(Hearing& hearing) {
-    const auto said = hearing.must_say("^Subnet administration at (\\S+) rejected SubnAdm Get PathRecord from (\\S+) " + kTimes +
-                                       ": ([A-Za-z _]+) \\(0x([0-9a-f]{4})\\)");
-    if (!said) return;
-    const auto status = static_cast<std::uint32_t>(std::stoul((*said)[5], nullptr, 16));
+    const auto ends = path_queries(hearing);
+    const auto status = hearing.number("mad_status");
+    if (!ends || !status) return hearing.object("does not say who rejected what, and how");
     std::uint64_t refused = 0;
     for (const Datagram& mad : datagrams(hearing))
-        refused += mad.management_class == kAdministrationClass && mad.attribute == kPathRecord && mad.answers() && mad.status == status &&
-                           mad.wire->from == (*said)[1] && mad.wire->to == (*said)[2]
+        refused += mad.management_class == kAdministrationClass && mad.attribute == kPathRecord && mad.answers() && mad.status == *status &&
+                           mad.wire->from == ends->responder && mad.wire->to == ends->requester
                        ? 1U
                        : 0U;
-    hearing.equal("refusals", figure((*said)[3]), refused);
+    hearing.equal_fact("refusals", static_cast<double>(refused));
     // 15.2.5.1: the upper byte is of subnet administration.
-    static const std::map<std::uint32_t, std::string> kMeanings{
-        {0x0100, "No resources"}, {0x0200, "Request invalid"}, {0x0300, "No records"}};
-    const auto meaning = kMeanings.find(status);
-    hearing.expect(meaning != kMeanings.end() && meaning->second == (*said)[4], "the status means something else");
+    static const std::map<double, std::string> kMeanings{{0x0100, "No resources"}, {0x0200, "Request invalid"}, {0x0300, "No records"}};
+    const auto meaning = kMeanings.find(*status);
+    hearing.expect(meaning != kMeanings.end() && hearing.word("status_meaning") == meaning->second, "the status means something else");
 }
 
 constexpr std::array kFabricJudges{

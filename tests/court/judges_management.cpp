@@ -15,51 +15,68 @@ namespace {
 
 std::uint64_t counted(const std::string& words) { return count_of(words).value_or(0); }
 
-void cm_rejected(Hearing& hearing) {
-    const auto said =
-        hearing.must_say("^" + kHost + " rejected the connection requested by " + kHost + "(?: to port (\\d+))?(?: \\(and " + kNumber +
-                         " more attempts?\\))?: reason (\\d+)");
-    if (!said) return;
-    const std::uint64_t reason = count_of((*said)[5]).value_or(0);
-    std::set<std::uint32_t> refused;  // IDs of who asked
-    for (const Message& reject : messages(hearing))
-        if (reject.is() == Message::rej && reject.from() == (*said)[1] && reject.to() == (*said)[2] && reject.reason() == reason) refused.insert(reject.remote());
-    if (!(*said)[4].empty()) hearing.equal("attempts", count_of((*said)[4]).value_or(0) + 1, refused.size());
-    std::string why = "no REJ answers a REQ between them";
-    for (const std::vector<Message> all = messages(hearing); const Message& reject : all) {
-        if (reject.is() != Message::rej || reject.from() != (*said)[1] || reject.to() != (*said)[2]) continue;
-        const auto is_answered = [&](const Message& request) {
-            return request.is() == Message::req && request.mad.wire->frame < reject.mad.wire->frame && request.local() == reject.remote() &&
-                   request.from() == (*said)[2];
-        };
-        const auto request = std::ranges::find_if(all, is_answered);
-        if (request == all.end()) continue;
-        why = reject.reason() != reason ? fmt::format("the REJ in frame {} has reason {}", reject.mad.wire->frame, reject.reason())
-              : !(*said)[3].empty() && request->port() != count_of((*said)[3])
-                  ? fmt::format("the REQ in frame {} is for port {}", request->mad.wire->frame, request->port())
-              : std::ranges::count(hearing.claim().frames, reject.mad.wire->frame) == 0
-                  ? fmt::format("frame {}, the REJ, is not in its evidence", reject.mad.wire->frame)
-                  : "";
-        if (const auto data = hearing.take("private data ([0-9a-f]+)")) {
-            std::string shown;
-            for (std::size_t i = 0; i < (*data)[1].size() / 2; ++i) shown += fmt::format("{:02x}", reject.number(84 + i, 1));
-            if (shown != (*data)[1]) why = fmt::format("the private data begins with {}", shown);
-        }
-        if (why.empty()) return;
-    }
-    hearing.object(why);
+// Who requested the connection, and of whom.
+struct Sides {
+    std::string active, passive;
+};
+std::optional<Sides> sides(Hearing& hearing) {
+    const auto active = hearing.end("active_side"), passive = hearing.end("passive_side");
+    if (active && passive) return Sides{active->address, passive->address};
+    hearing.object("names no active and passive side");
+    return {};
 }
 
-// " to port 7174", " for service id 0x1": what a REQ or SIDR REQ asks for ends with that.
-const std::string kService = "(port (\\d+)|service id 0x[0-9a-f]+|a service that was not captured)",
-                  kMoreAttempts = "(?: \\(and " + kNumber + " more attempts?\\))?";
+// What a REQ or SIDR REQ asks for: the last octets of its service ID are a port, where the first say so (A11).
+struct Service {
+    std::optional<double> port, id;
+    [[nodiscard]] bool is_of(const Message& request) const {
+        const double service = 0x1p32 * request.number(8, 4) + request.number(12, 4);
+        return (!port || request.port() == *port) && (!id || service == *id);
+    }
+};
+Service service_of(Hearing& hearing) { return {hearing.number("service_port"), hearing.number("service_id")}; }
+std::uint64_t attempts_of(Hearing& hearing) { return 1 + static_cast<std::uint64_t>(hearing.number("more_attempts").value_or(0)); }
+bool proves(const Hearing& hearing, const Message& message) { return std::ranges::count(hearing.claim().frames, message.mad.wire->frame) != 0; }
 
-// First sendings of a kind from one to the other, for that port where one is named.
-std::vector<Message> first_of(const std::vector<Message>& all, std::uint32_t kind, const std::string& from, const std::string& to,
-                              const std::string& port) {
+void cm_rejected(Hearing& hearing) {
+    const auto ends = sides(hearing);
+    if (!ends) return;
+    const bool by_active = hearing.flag("by_active");
+    const std::string &by = by_active ? ends->active : ends->passive, &to = by_active ? ends->passive : ends->active;
+    const Service service = service_of(hearing);
+    const auto all = messages(hearing);
+    const auto reason = hearing.number("reject_reason");
+    const std::string data = hearing.word("private_data").value_or("");
+    std::set<std::uint32_t> refused;  // IDs of whom it refused
+    std::string why = "no REJ answers a REQ between them";
+    bool proven = false;
+    for (const Message& reject : all) {
+        if (reject.is() != Message::rej || reject.from() != by || reject.to() != to || reject.reason() != reason) continue;
+        const auto request = std::ranges::find_if(all, [&](const Message& one) {
+            return one.is() == Message::req && one.mad.wire->frame < reject.mad.wire->frame && reject.of(one) && one.from() == ends->active;
+        });
+        if (request != all.end() && !service.is_of(*request)) {
+            why = fmt::format("the REQ in frame {} is for another service", request->mad.wire->frame);
+            continue;
+        }
+        refused.insert(reject.remote());
+        if (request == all.end() || proven) continue;
+        std::string shown;
+        for (std::size_t i = 0; i < data.size() / 2; ++i) shown += fmt::format("{:02x}", reject.number(84 + i, 1));
+        why = shown != data              ? fmt::format("the private data begins with {}", shown)
+              : !proves(hearing, reject) ? fmt::format("frame {}, the REJ, is not in its evidence", reject.mad.wire->frame)
+                                         : "";
+        proven = why.empty();
+    }
+    if (!proven) hearing.object(why);
+    hearing.equal("attempts", attempts_of(hearing), refused.size());
+}
+
+// First sendings of a kind from one to the other, of that service where one is named.
+std::vector<Message> first_of(const std::vector<Message>& all, std::uint32_t kind, const std::string& from, const std::string& to, const Service& service = {}) {
     std::vector<Message> out;
     for (const Message& one : all) {
-        if (one.is() != kind || one.from() != from || one.to() != to || (!port.empty() && one.port() != counted(port))) continue;
+        if (one.is() != kind || one.from() != from || one.to() != to || !service.is_of(one)) continue;
         if (std::ranges::none_of(out, [&](const Message& earlier) { return one.repeats(earlier); })) out.push_back(one);
     }
     return out;
@@ -69,49 +86,48 @@ bool any(const std::vector<Message>& all, const Message& request, std::uint32_t 
 }
 
 void cm_no_answer(Hearing& hearing) {
-    const auto said = hearing.must_say("^" + kHost + " sent " + kNumber + " CM requests? to " + kHost + " for " + kService);
-    if (!said) return;
+    const auto ends = sides(hearing);
+    if (!ends) return;
+    const auto& [from, to] = *ends;
+    const Service service = service_of(hearing);
     const auto all = messages(hearing);
-    const std::string &from = (*said)[1], &to = (*said)[3];
     std::uint64_t requests = 0;
+    std::set<std::uint32_t> attempts;
     std::uint32_t timeout = 0;
     for (const Message& one : all) {
         if ((one.is() != Message::req && one.is() != Message::sidr_req) || one.from() != from || one.to() != to) continue;
         const bool answered = std::ranges::any_of(all, [&](const Message& other) {
-            return other.from() == to &&
-                   (other.remote() == one.local() || (other.is() == Message::sidr_rep && other.local() == one.local()));
+            return other.from() == to && (other.remote() == one.local() || (other.is() == Message::sidr_rep && other.local() == one.local()));
         });
-        if (answered || (!(*said)[5].empty() && one.port() != counted((*said)[5]))) continue;
+        if (answered || !service.is_of(one)) continue;
         ++requests;
+        attempts.insert(one.local());
         timeout = one.number(43, 1) >> 3U;
     }
-    hearing.equal("requests without answer", counted((*said)[2]), requests);
-    if (const auto wait = hearing.take("each with a response timeout of " + kQuantity))
-        hearing.equal("as response timeout", (*wait)[1], 4096.0 * static_cast<double>(1ULL << timeout));
+    hearing.equal_fact("requests_sent", static_cast<double>(requests));
+    hearing.equal("attempts", attempts_of(hearing), attempts.size());
+    if (const auto wait = hearing.number("response_timeout_ns"))
+        hearing.expect(*wait == 4096.0 * static_cast<double>(1ULL << timeout), "the requests have another response timeout");
     const bool alive = std::ranges::any_of(hearing.wires(), [&](const Wire& wire) { return wire.from == to && wire.to == from; });
-    hearing.expect(hearing.claim().sentence.find("sends other packets to it") == std::string::npos ? !alive : alive,
-                   alive ? "the other end sends it packets" : "the other end sends it nothing");
+    hearing.expect(hearing.flag("sends_others") == alive, alive ? "the other end sends it packets" : "the other end sends it nothing");
 }
 
 void cm_half_open(Hearing& hearing) {
-    const auto said = hearing.must_say("^" + kHost + " accepted a connection from " + kHost + " to " + kService + kMoreAttempts +
-                                       ", but neither an RTU nor data followed its REP");
-    if (!said) return;
+    const auto ends = sides(hearing);
+    if (!ends) return;
+    const auto& [active, passive] = *ends;
     const auto all = messages(hearing);
     std::uint64_t open = 0;
-    for (const Message& request : first_of(all, Message::req, (*said)[2], (*said)[1], (*said)[4])) {
+    for (const Message& request : first_of(all, Message::req, active, passive, service_of(hearing))) {
         const auto reply = std::ranges::find_if(all, [&](const Message& one) { return one.is() == Message::rep && one.of(request); });
         if (reply == all.end() || any(all, request, Message::rtu) || any(all, request, Message::rej)) continue;
         const std::uint32_t qp = reply->number(12, 3);
-        open += std::ranges::none_of(hearing.wires(),
-                                     [&](const Wire& wire) {
-                                         return wire.frame > reply->mad.wire->frame && wire.from == (*said)[2] && wire.to == (*said)[1] &&
-                                                wire.to_qp == qp;
-                                     })
-                    ? 1U
-                    : 0U;
+        const auto is_data = [&](const Wire& wire) {
+            return wire.frame > reply->mad.wire->frame && wire.from == ends->active && wire.to == ends->passive && wire.to_qp == qp;
+        };
+        open += std::ranges::none_of(hearing.wires(), is_data) ? 1U : 0U;
     }
-    hearing.equal("attempts", (*said)[5].empty() ? 1 : counted((*said)[5]) + 1, open);
+    hearing.equal("attempts", attempts_of(hearing), open);
 }
 
 // Which states an attempt can be in when a message of that kind comes, by what was said before.
@@ -130,89 +146,88 @@ std::string state_before(const std::vector<Message>& all, const Message& last) {
 }
 
 void cm_unexpected_message(Hearing& hearing) {
-    const auto said = hearing.must_say("^" + kHost + " sent a CM message that is not valid in the state of the attempt between " + kHost +
-                                       " and " + kHost + ": ([A-Z]+)[A-Za-z ]* in state ([a-z-]+)");
-    if (!said) return;
+    const auto ends = sides(hearing);
+    if (!ends) return;
+    const std::string by = hearing.flag("by_active") ? ends->active : ends->passive;
+    const std::string said = hearing.word("cm_message").value_or(""), state = hearing.word("cm_state").value_or("");
     constexpr std::array<std::string_view, 7> kNames{"REQ", "MRA", "REJ", "REP", "RTU", "DREQ", "DREP"};
     const auto all = messages(hearing);
-    const auto frames = hearing.claim().frames;
-    const auto one =
-        std::ranges::find_if(all, [&](const Message& message) { return std::ranges::count(frames, message.mad.wire->frame) != 0; });
+    const auto one = std::ranges::find_if(all, [&](const Message& message) { return proves(hearing, message); });
     if (one == all.end()) return hearing.object("its evidence is no CM message");
-    hearing.expect(one->from() == (*said)[1], "another host sent it");
-    hearing.expect(one->is() >= Message::req && one->is() <= Message::drep && kNames[one->is() - Message::req] == (*said)[4],
+    hearing.expect(one->from() == by, "another host sent it");
+    hearing.expect(one->is() >= Message::req && one->is() <= Message::drep && kNames[one->is() - Message::req] == said.substr(0, said.find(' ')),
                    "its evidence is another message");
-    const std::string state = state_before(all, *one);
-    hearing.expect(state == (*said)[5], "the messages before it lead to " + state);
+    const std::string shown = state_before(all, *one);
+    hearing.expect(shown == state, "the messages before it lead to " + shown);
 }
 
 void cm_retries(Hearing& hearing) {
-    const auto said =
-        hearing.must_say("^" + kHost + " and " + kHost + " retransmitted " + kNumber + " CM messages? in " + kNumber + " attempts?");
-    if (!said) return;
+    const auto ends = sides(hearing);
+    if (!ends) return;
+    const auto& [active, passive] = *ends;
     const auto all = messages(hearing);
     std::uint64_t again = 0;
     for (std::size_t i = 0; i < all.size(); ++i) {
-        const bool between =
-            (all[i].from() == (*said)[1] && all[i].to() == (*said)[2]) || (all[i].from() == (*said)[2] && all[i].to() == (*said)[1]);
-        again += between && std::any_of(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(i),
-                                        [&](const Message& earlier) { return all[i].repeats(earlier); })
-                     ? 1U
-                     : 0U;
+        const bool between = (all[i].from() == active && all[i].to() == passive) || (all[i].from() == passive && all[i].to() == active);
+        const auto repeats = [&](const Message& earlier) { return all[i].repeats(earlier); };
+        again += between && std::any_of(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(i), repeats) ? 1U : 0U;
     }
     // Attempts that had no answer are told of elsewhere.
-    hearing.at_most("retransmitted messages", counted((*said)[3]), again);
-    const auto requests = first_of(all, Message::req, (*said)[1], (*said)[2], "");
-    hearing.at_most("attempts", counted((*said)[4]), requests.size());
-    const auto slowest = hearing.take("setup took up to " + kQuantity);
-    const auto named = slowest ? quantity_of((*slowest)[1]) : std::nullopt;
-    if (!named) return;
+    hearing.at_most_fact("cm_retries", static_cast<double>(again));
+    const auto requests = first_of(all, Message::req, active, passive);
+    hearing.at_most_fact("attempts", static_cast<double>(requests.size()));
+    const auto slowest = hearing.number("slowest_setup_ns");
+    if (!slowest) return;
     const bool shown = std::ranges::any_of(requests, [&](const Message& request) {
         return std::ranges::any_of(all, [&](const Message& one) {
             return (one.is() == Message::rtu || one.is() == Message::rep) && one.of(request) &&
-                   named->has(static_cast<double>(one.mad.wire->time - request.mad.wire->time));
+                   static_cast<double>(one.mad.wire->time - request.mad.wire->time) == *slowest;
         });
     });
-    hearing.expect(shown, "no setup took " + (*slowest)[1]);
+    hearing.expect(shown, fmt::format("no setup took {:.12g} ns", *slowest));
 }
 
 void cm_unresolved(Hearing& hearing) {
-    const auto said =
-        hearing.must_say("^" + kHost + " did not resolve " + kService + " for " + kHost + kMoreAttempts + ": status (\\d+), ([a-z ]+)");
-    if (!said) return;
+    const auto ends = sides(hearing);
+    if (!ends) return;
     constexpr std::array<std::string_view, 6> kStatus{"valid",      "service not supported", "rejected by the service", "no queue pair",
                                                       "redirected", "version not supported"};
     const auto all = messages(hearing);
-    const std::uint64_t status = counted((*said)[6]);
+    const auto status = static_cast<std::size_t>(hearing.number("sidr_status").value_or(0));
     std::uint64_t refused = 0;
     bool same = false;
-    for (const Message& request : first_of(all, Message::sidr_req, (*said)[4], (*said)[1], (*said)[3])) {
+    for (const Message& request : first_of(all, Message::sidr_req, ends->active, ends->passive, service_of(hearing))) {
         const auto reply = std::ranges::find_if(all, [&](const Message& one) {
-            return one.is() == Message::sidr_rep && one.from() == (*said)[1] && one.local() == request.local();
+            return one.is() == Message::sidr_rep && one.from() == ends->passive && one.local() == request.local();
         });
         if (reply == all.end() || reply->number(4, 1) == 0) continue;
         ++refused;
         same |= reply->number(4, 1) == status;
     }
-    hearing.equal("attempts", (*said)[5].empty() ? 1 : counted((*said)[5]) + 1, refused);
+    hearing.equal("attempts", attempts_of(hearing), refused);
     hearing.expect(same, "no SIDR REP has that status");
-    hearing.expect(status < kStatus.size() ? kStatus[status] == (*said)[7] : (*said)[7] == "reserved", "the status means something else");
+    hearing.expect(hearing.word("sidr_meaning") == (status < kStatus.size() ? kStatus[status] : "reserved"), "the status means something else");
 }
 
 void cm_disconnect_unanswered(Hearing& hearing) {
-    const auto said = hearing.must_say("^A DREQ between " + kHost + " and " + kHost + " was repeated and not answered" + kMoreAttempts);
-    if (!said) return;
+    const auto ends = sides(hearing);
+    if (!ends) return;
+    const auto& [active, passive] = *ends;
     const auto all = messages(hearing);
+    const Service service = service_of(hearing);
+    const auto requests = first_of(all, Message::req, active, passive);
+    hearing.expect((!service.port && !service.id) || std::ranges::any_of(requests, [&](const Message& one) { return service.is_of(one); }),
+                   "no REQ is for that service");
     std::uint64_t found = 0;
     for (const bool forth : {true, false})
-        for (const Message& first : first_of(all, Message::dreq, (*said)[forth ? 1 : 2], (*said)[forth ? 2 : 1], "")) {
+        for (const Message& first : first_of(all, Message::dreq, forth ? active : passive, forth ? passive : active)) {
             const auto times = std::ranges::count_if(all, [&](const Message& one) { return one.repeats(first); });
             const bool answered = std::ranges::any_of(all, [&](const Message& one) {
                 return one.is() == Message::drep && one.from() == first.to() && one.remote() == first.local();
             });
             found += times > 1 && !answered ? 1U : 0U;
         }
-    hearing.equal("disconnects", (*said)[3].empty() ? 1 : counted((*said)[3]) + 1, found);
+    hearing.equal("disconnects", attempts_of(hearing), found);
 }
 
 // What was negotiated

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
+#include <regex>
 
 #include <fmt/format.h>
 
@@ -13,7 +15,26 @@ namespace qps::court {
 
 namespace {
 
-std::uint64_t sum_of(const std::string& words) { return count_of(words).value_or(0); }
+// Who asked whom by which protocol; of a login or a session, the active side is who asks.
+struct Session {
+    std::string active, passive;
+    Upper upper{};
+};
+std::optional<Session> session_of(Hearing& hearing, const std::string& active, const std::string& passive) {
+    const auto from = hearing.end(active), to = hearing.end(passive);
+    const auto upper = upper_of(hearing.word("upper_protocol").value_or(""));
+    if (from && to && upper) return Session{from->address, to->address, *upper};
+    hearing.object("does not say who spoke to whom, in a protocol that the court reads");
+    return {};
+}
+std::optional<Session> asking(Hearing& hearing) { return session_of(hearing, "requester", "responder"); }
+std::optional<Session> sides(Hearing& hearing) { return session_of(hearing, "active_side", "passive_side"); }
+// A share is printed with six digits.
+void equal_share(Hearing& hearing, const std::string& name, double shown) {
+    constexpr double kDigits = 1e-5;
+    const auto said = hearing.number(name);
+    hearing.expect(said && std::abs(*said - shown) <= kDigits * shown, fmt::format("the packets show {} of {:.6g}", name, shown));
+}
 bool proves(const Hearing& hearing, std::size_t frame) { return std::ranges::count(hearing.claim().frames, frame) != 0; }
 
 // Of the operation that the first frame of the evidence is of: its answer where `answer`, else what asked.
@@ -60,23 +81,21 @@ void means(Hearing& hearing, Upper upper, std::uint32_t status, const std::strin
 }
 
 void operation_failed(Hearing& hearing) {
-    const auto said =
-        hearing.must_say("^" + kHost + " answered (.+?) from " + kHost + " \\(" + kUpperName + "\\) " + kTimes + " with (.*)\\.$");
-    const auto upper = said ? upper_of((*said)[4]) : std::nullopt;
-    if (!upper) return;
-    const auto all = operations(hearing, *upper, (*said)[3], (*said)[1]);
+    const auto said = asking(hearing);
+    if (!said) return;
+    const auto all = operations(hearing, said->upper, said->active, said->passive);
     const Operation* proof = first_proof(hearing, all, true);
     if (proof == nullptr) return hearing.object("no frame of its evidence answers anything");
     std::uint64_t failed = 0;
     for (const Operation& one : all) failed += one.answered && one.code == proof->code && one.status == proof->status ? 1U : 0U;
     hearing.expect(proof->status != 0, "it did not fail");
-    // A compound of NFSv4 has operations that the court does not tell apart.
+    // A compound of NFSv4 has operations that the court does not tell apart. Of SCSI the sense says more than the status, and MODE SENSE or a
+    // service action is part of the name.
     constexpr std::uint32_t kCompound = 1;
-    if (*upper == Upper::rpc && proof->code == kCompound) hearing.at_most("failures", sum_of((*said)[5]), failed);
-    // Of SCSI the sense says more than the status, and MODE SENSE or a service action is part of the name.
-    else if (*upper == Upper::iser || *upper == Upper::srp) hearing.at_most("failures", sum_of((*said)[5]), failed);
-    else hearing.equal("failures", sum_of((*said)[5]), failed);
-    means(hearing, *upper, proof->status, (*said)[6]);
+    const bool in_part = (said->upper == Upper::rpc && proof->code == kCompound) || said->upper == Upper::iser || said->upper == Upper::srp;
+    if (in_part) hearing.at_most_fact("failures", static_cast<double>(failed));
+    else hearing.equal_fact("failures", static_cast<double>(failed));
+    means(hearing, said->upper, proof->status, hearing.word("upper_status").value_or(""));
     for (const std::size_t frame : hearing.claim().frames)
         hearing.expect(std::ranges::any_of(all,
                                            [&](const Operation& one) {
@@ -86,67 +105,55 @@ void operation_failed(Hearing& hearing) {
 }
 
 void operation_unanswered(Hearing& hearing) {
-    const auto said = hearing.must_say("^" + kHost + " never answered (.+?) from " + kHost + " \\(" + kUpperName + "\\), requested " +
-                                       kTimes + ", first " + kQuantity + " before (the capture ended|[^ ]+ disconnected)");
-    const auto upper = said ? upper_of((*said)[4]) : std::nullopt;
-    if (!upper) return;
-    const auto all = operations(hearing, *upper, (*said)[3], (*said)[1]);
+    const auto said = asking(hearing);
+    if (!said) return;
+    const auto all = operations(hearing, said->upper, said->active, said->passive);
     const Operation* proof = first_proof(hearing, all, false);
     if (proof == nullptr) return hearing.object("no frame of its evidence asks anything");
     std::vector<const Operation*> open;
     for (const Operation& one : all)
         if (!one.answered && one.code == proof->code) open.push_back(&one);
-    hearing.equal("without answer", sum_of((*said)[5]), open.size());
-    if (open.empty() || (*said)[7] != "the capture ended") return;
-    const auto named = quantity_of((*said)[6]);
-    const std::int64_t end = hearing.recording().records.back().time;
-    hearing.expect(named && (named->has(static_cast<double>(end - open.front()->asked.time)) ||
-                             named->has(static_cast<double>(end - open.front()->asked.begun))),
+    hearing.equal_fact("unanswered", static_cast<double>(open.size()));
+    const auto waited = hearing.number("first_waited_ns");
+    const bool released = hearing.flag("disconnected");
+    if (open.empty()) return;
+    const auto fits = [&](std::int64_t end) {
+        return waited == static_cast<double>(end - open.front()->asked.time) || waited == static_cast<double>(end - open.front()->asked.begun);
+    };
+    const auto ends = [&](const Message& one) { return one.is() == Message::dreq && one.from() == said->active && fits(one.mad.wire->time); };
+    hearing.expect(released ? std::ranges::any_of(messages(hearing), ends) : fits(hearing.recording().records.back().time),
                    "the first was asked at another time");
 }
 
 void operation_slow(Hearing& hearing) {
-    const auto said = hearing.must_say("^(At least )?" + kNumber + " of " + kNumber + " (.+?) operations?(?: that were not truncated)? took (?:up to )?" + kQuantity +
-                                       " \\(median " + kQuantity + ", p99 " + kQuantity + "\\)");
+    const auto said = asking(hearing);
     if (!said) return;
-    // The sentence names no hosts: the two and the protocol are those of its evidence.
-    for (const Upper upper : {Upper::nvme, Upper::iser, Upper::srp, Upper::rpc})
-        for (const Sent& sent : sent_messages(hearing)) {
-            if (!proves(hearing, sent.first_frame) && !proves(hearing, sent.last_frame)) continue;
-            const auto all = operations(hearing, upper, sent.from, sent.to);
-            const Operation* proof = first_proof(hearing, all, false);
-            if (proof == nullptr || !proof->answered) continue;
-            std::vector<double> waits;
-            for (const Operation& one : all)
-                if (one.answered && one.code == proof->code) waits.push_back(static_cast<double>(one.answered->time - one.asked.time));
-            std::ranges::sort(waits);
-            const double median = waits[(waits.size() + 1) / 2 - 1];
-            const auto slow =
-                static_cast<std::uint64_t>(std::ranges::count_if(waits, [&](double wait) { return wait >= std::max(1e6, 9 * median); }));
-            hearing.at_most("slow operations", sum_of((*said)[2]), slow);
-            hearing.equal("operations", sum_of((*said)[3]), waits.size());
-            hearing.equal("at worst", (*said)[5], waits.back());
-            // From a histogram: within its steps of 1/16.
-            constexpr double kStep = 0.07;
-            const auto about = quantity_of((*said)[6]);
-            hearing.expect(about && std::abs(about->least - median) <= kStep * median, fmt::format("the median is {:.4g} ns", median));
-            hearing.at_most("p99", (*said)[7], waits.back());
-            if (const auto part = hearing.take("; ([\\d.]+) % of that was spent on"))
-                hearing.expect(std::stod((*part)[1]) <= 100, "spends more than all of the time");
-            (void)hearing.take("during " + kNumber + " retransmission episodes?");
-            return;
-        }
-    hearing.object("its evidence is no operation");
+    const auto all = operations(hearing, said->upper, said->active, said->passive);
+    const Operation* proof = first_proof(hearing, all, false);
+    if (proof == nullptr || !proof->answered) return hearing.object("its evidence is no operation");
+    std::vector<double> waits;
+    for (const Operation& one : all)
+        if (one.answered && one.code == proof->code) waits.push_back(static_cast<double>(one.answered->time - one.asked.time));
+    std::ranges::sort(waits);
+    const double median = waits[(waits.size() + 1) / 2 - 1];
+    const auto slow = std::ranges::count_if(waits, [&](double wait) { return wait >= std::max(1e6, 9 * median); });
+    hearing.at_most_fact("slow_operations", static_cast<double>(slow));
+    hearing.equal_fact("operations", static_cast<double>(waits.size()));
+    hearing.equal_fact("slowest_ns", waits.back());
+    // From a histogram: within its steps of 1/16.
+    constexpr double kStep = 0.07;
+    const auto about = hearing.number("median_ns");
+    hearing.expect(about && std::abs(*about - median) <= kStep * median, fmt::format("the median is {:.4g} ns", median));
+    hearing.at_most_fact("p99_ns", waits.back());
+    if (hearing.word("slow_part").value_or("none") != "none") hearing.at_most_fact("share_of_time", 1);
+    (void)hearing.number("episodes_meanwhile");
 }
 
 void serialised(Hearing& hearing) {
-    const auto said =
-        hearing.must_say("^" + kHost + " sent " + kNumber + " " + kUpperName + " operations? to " + kHost +
-                         " one at a time and never had two outstanding: at " + kQuantity + " each it waited ([\\d.]+) % of the time");
-    const auto upper = said ? upper_of((*said)[3]) : std::nullopt;
-    if (!upper) return;
-    const auto all = operations(hearing, *upper, (*said)[1], (*said)[4]);
-    hearing.equal("operations", sum_of((*said)[2]), all.size());
+    const auto said = asking(hearing);
+    if (!said) return;
+    const auto all = operations(hearing, said->upper, said->active, said->passive);
+    hearing.equal_fact("operations", static_cast<double>(all.size()));
     std::int64_t waited = 0, last = 0;
     for (const Operation& one : all) {
         hearing.expect(last == 0 || one.asked.time >= last, "two were outstanding");
@@ -155,8 +162,8 @@ void serialised(Hearing& hearing) {
         waited += last - one.asked.time;
     }
     if (all.empty()) return;
-    hearing.equal("each", (*said)[5], static_cast<double>(waited / static_cast<std::int64_t>(all.size())));
-    hearing.share((*said)[6], static_cast<std::uint64_t>(waited), static_cast<std::uint64_t>(last - all.front().asked.time));
+    hearing.equal_fact("mean_latency_ns", static_cast<double>(waited / static_cast<std::int64_t>(all.size())));
+    equal_share(hearing, "share_of_time", static_cast<double>(waited) / static_cast<double>(last - all.front().asked.time));
 }
 
 // Credits: of RPC they are the third word of each message (RFC 8166 4.1), of calls and of replies.
@@ -169,55 +176,55 @@ std::uint32_t granted(const std::vector<Operation>& all) {
 }
 
 void single_credit(Hearing& hearing) {
-    const auto said = hearing.must_say("^" + kHost + " never granted " + kHost + " more than one credit for " + kUpperName + ", so " +
-                                       kNumber + " operations? were sent");
-    if (!said || upper_of((*said)[3]) != Upper::rpc) return hearing.expect(!said, "the court reads no credits of that protocol");
-    const auto all = operations(hearing, Upper::rpc, (*said)[2], (*said)[1]);
-    hearing.equal("operations", sum_of((*said)[4]), all.size());
+    const auto said = sides(hearing);
+    if (!said || said->upper != Upper::rpc) return hearing.expect(!said, "the court reads no credits of that protocol");
+    const auto all = operations(hearing, Upper::rpc, said->active, said->passive);
+    hearing.equal_fact("operations", static_cast<double>(all.size()));
     hearing.equal("credits at most", 1, granted(all));
 }
 
 void credits_exhausted(Hearing& hearing) {
-    const auto said =
-        hearing.must_say("^" + kHost + " used up the " + kNumber + " credits? that " + kHost + " grants for " + kUpperName + " " + kTimes);
-    if (!said || upper_of((*said)[4]) != Upper::rpc) return hearing.expect(!said, "the court reads no credits of that protocol");
-    const auto all = operations(hearing, Upper::rpc, (*said)[1], (*said)[3]);
-    hearing.equal("credits", sum_of((*said)[2]), granted(all));
-    std::uint64_t most = 0;
-    for (const Operation& one : all)
-        most = std::max(most, static_cast<std::uint64_t>(std::ranges::count_if(all, [&](const Operation& other) {
-                            return other.asked.time <= one.asked.time && (!other.answered || other.answered->time > one.asked.time);
-                        })));
-    hearing.expect(most >= sum_of((*said)[2]), fmt::format("{} were outstanding at most", most));
+    const auto said = sides(hearing);
+    if (!said || said->upper != Upper::rpc) return hearing.expect(!said, "the court reads no credits of that protocol");
+    const auto all = operations(hearing, Upper::rpc, said->active, said->passive);
+    const std::uint64_t credits = granted(all);
+    hearing.equal_fact("granted", static_cast<double>(credits));
+    std::uint64_t times = 0;
+    for (const Operation& one : all) {
+        const auto is_open = [&](const Operation& other) {
+            return other.asked.time <= one.asked.time && (!other.answered || other.answered->time > one.asked.time);
+        };
+        times += static_cast<std::uint64_t>(std::ranges::count_if(all, is_open)) >= credits ? 1U : 0U;
+    }
+    hearing.at_most_fact("occurrences", static_cast<double>(times));
 }
 
 // What ends said in words
 
 void login_failed(Hearing& hearing) {
-    const auto said =
-        hearing.must_say("^" + kHost + " failed to log in to " + kHost + " \\(" + kUpperName + "\\) " + kTimes + ": (.*)\\.$");
-    const auto upper = said ? upper_of((*said)[3]) : std::nullopt;
-    if (!upper) return;
+    const auto ends = sides(hearing);
+    if (!ends) return;
+    const std::string said = hearing.word("said").value_or("");
     constexpr std::uint32_t kConnect = 0x7f, kLogin = 0x103;  // Fabrics commands have one opcode
-    const auto all = operations(hearing, *upper, (*said)[1], (*said)[2]);
+    const auto all = operations(hearing, ends->upper, ends->active, ends->passive);
     std::uint64_t failed = 0;
-    const bool silent = (*said)[5] == "the target closed the connection without an answer";
+    const bool silent = said == "the target closed the connection without an answer";
     for (const Operation& one : all) {
-        if (one.code != (*upper == Upper::nvme ? kConnect : kLogin) || one.answered.has_value() == silent || (!silent && one.status == 0))
+        if (one.code != (ends->upper == Upper::nvme ? kConnect : kLogin) || one.answered.has_value() == silent || (!silent && one.status == 0))
             continue;
         const Sent& proof = silent ? one.asked : *one.answered;
         if (!proves(hearing, proof.last_frame) && !proves(hearing, proof.first_frame)) continue;
         ++failed;
-        if (!silent) means(hearing, *upper, one.status, (*said)[5]);
+        if (!silent) means(hearing, ends->upper, one.status, said);
     }
-    hearing.equal("logins that failed", sum_of((*said)[4]), failed);
+    hearing.equal_fact("occurrences", static_cast<double>(failed));
 }
 
 // A REJ with what the protocol says of its reason in private data, behind the 84 bytes of a REJ (12.6.7).
 void protocol_refused(Hearing& hearing) {
-    const auto said = hearing.must_say("^" + kHost + " refused " + kUpperName + " from " + kHost + " " + kTimes + ": (.*)\\.$");
-    const auto upper = said ? upper_of((*said)[2]) : std::nullopt;
-    if (!upper) return;
+    const auto ends = sides(hearing);
+    if (!ends) return;
+    const std::string said = hearing.word("said").value_or("");
     constexpr std::size_t kPrivate = 84;
     static const std::map<std::uint32_t, std::string> kNvme{
         {1, "invalid private data length"},     {2, "invalid record format"}, {3, "invalid queue ID"}, {4, "invalid host send queue size"},
@@ -226,32 +233,36 @@ void protocol_refused(Hearing& hearing) {
                                                            {0x10006, "login rejected: RDMA channel limit reached for this initiator"}};
     std::uint64_t refused = 0;
     for (const Message& one : messages(hearing)) {
-        if (one.is() != Message::rej || one.from() != (*said)[1] || one.to() != (*said)[3]) continue;
-        const bool nvme = *upper == Upper::nvme;
+        if (one.is() != Message::rej || one.from() != ends->passive || one.to() != ends->active) continue;
+        const bool nvme = ends->upper == Upper::nvme;
         const std::uint32_t reason = nvme ? one.number(kPrivate + 2, 1) : one.number(kPrivate + 4, 4);
         const auto& words = nvme ? kNvme : kSrp;
         const auto known = words.find(reason);
-        if (known == words.end() || known->second != (*said)[5]) continue;
+        if (known == words.end() || known->second != said) continue;
         ++refused;
         hearing.expect(proves(hearing, one.mad.wire->frame), fmt::format("frame {}, the REJ, is not in its evidence", one.mad.wire->frame));
     }
-    hearing.equal("refusals", sum_of((*said)[4]), refused);
+    hearing.equal_fact("occurrences", static_cast<double>(refused));
 }
 
 // An RDMA_ERROR (RFC 8166 4.5), of its message type 4.
 void protocol_error(Hearing& hearing) {
-    const auto said = hearing.must_say("^" + kHost + " reported to " + kHost + " an error of RPC over RDMA " + kTimes +
-                                       ": RDMA_ERROR: (version not supported|chunks cannot be used)");
-    if (!said) return;
+    const auto ends = sides(hearing);
+    if (!ends) return;
+    const bool by_active = hearing.flag("by_active");
+    const std::string &from = by_active ? ends->active : ends->passive, &to = by_active ? ends->passive : ends->active;
+    const std::string said = hearing.word("said").value_or("");
     constexpr std::uint32_t kError = 4, kVersion = 1, kChunks = 2;
+    const bool of_version = said == "RDMA_ERROR: version not supported";
+    hearing.expect(ends->upper == Upper::rpc && (of_version || said == "RDMA_ERROR: chunks cannot be used"), "the court does not know that error");
     std::uint64_t errors = 0;
     for (const Sent& sent : sent_messages(hearing)) {
-        if (sent.from != (*said)[1] || sent.to != (*said)[2] || sent.bytes.size() < 20 || number_at(sent.bytes, 12, 4) != kError) continue;
-        if (number_at(sent.bytes, 16, 4) != ((*said)[4].starts_with("version") ? kVersion : kChunks)) continue;
+        if (sent.from != from || sent.to != to || sent.bytes.size() < 20 || number_at(sent.bytes, 12, 4) != kError) continue;
+        if (number_at(sent.bytes, 16, 4) != (of_version ? kVersion : kChunks)) continue;
         ++errors;
         hearing.expect(proves(hearing, sent.last_frame), fmt::format("frame {} is not in its evidence", sent.last_frame));
     }
-    hearing.equal("errors", sum_of((*said)[3]), errors);
+    hearing.equal_fact("occurrences", static_cast<double>(errors));
 }
 
 // Of RPC over RDMA (RFC 8166 4): the first four words of a header, and its XID again behind three empty lists.
@@ -278,46 +289,54 @@ void message_malformed(Hearing& hearing) {
 
 // An asynchronous message of iSCSI that drops the connection or the session (RFC 7143 11.9).
 void session_terminated(Hearing& hearing) {
-    const auto said = hearing.must_say("^" + kHost + " terminated iSER with " + kHost + " because of an error: ");
-    if (!said) return;
+    const auto ends = sides(hearing);
+    if (!ends) return;
+    const bool by_active = hearing.flag("by_active");
+    const std::string &from = by_active ? ends->active : ends->passive, &to = by_active ? ends->passive : ends->active;
     constexpr std::size_t kPdu = 28, kEvent = kPdu + 36;
     constexpr std::uint8_t kAsynchronous = 0x32;
-    bool found = false;
+    std::uint64_t found = 0;
     for (const Sent& sent : sent_messages(hearing)) {
-        if (sent.from != (*said)[1] || sent.to != (*said)[2] || sent.bytes.size() <= kEvent || (sent.bytes[kPdu] & 0x3fU) != kAsynchronous)
-            continue;
-        found |= (sent.bytes[kEvent] == 2 || sent.bytes[kEvent] == 3) && proves(hearing, sent.last_frame);
+        if (sent.from != from || sent.to != to || sent.bytes.size() <= kEvent || (sent.bytes[kPdu] & 0x3fU) != kAsynchronous) continue;
+        found += (sent.bytes[kEvent] == 2 || sent.bytes[kEvent] == 3) && proves(hearing, sent.last_frame) ? 1U : 0U;
     }
-    hearing.expect(found, "its evidence ends no session");
+    hearing.expect(ends->upper == Upper::iser && found != 0, "its evidence ends no session");
+    hearing.equal_fact("occurrences", static_cast<double>(found));
 }
 
 // Keep Alive commands of NVMe (opcode 0x18), and the timeout of the Connect command (its bytes 48 to 51).
 void keep_alive_late(Hearing& hearing) {
-    const auto said =
-        hearing.must_say("^" + kHost + " sent a keep-alive of NVMe over RDMA to " + kHost + " too late " + kTimes + ", after " + kQuantity +
-                         " at worst \\((?:a keep-alive was answered after|no keep-alive for) (\\d+) ms, the timeout is (\\d+) ms\\)");
-    if (!said) return;
+    const auto ends = sides(hearing);
+    if (!ends) return;
+    constexpr std::int64_t kMillisecond = 1'000'000;
+    static const std::regex kSaid("(?:a keep-alive was answered after|no keep-alive for) (\\d+) ms, the timeout is (\\d+) ms");
+    const std::string said = hearing.word("said").value_or("");
+    std::smatch match;
+    const auto worst = hearing.number("without_keep_alive_ns");
+    if (!std::regex_match(said, match, kSaid) || !worst) return hearing.object("does not say how late, of which timeout");
+    const std::int64_t silence = std::stoll(match[1]), limit = std::stoll(match[2]);
     constexpr std::uint32_t kKeepAlive = 0x18, kFabrics = 0x7f;
     std::optional<std::int64_t> before;
+    std::uint64_t times = 0;
     bool timeout = false, late = false;
-    const auto named = quantity_of((*said)[4]);
-    for (const Operation& one : operations(hearing, Upper::nvme, (*said)[1], (*said)[2])) {
+    for (const Operation& one : operations(hearing, ends->upper, ends->active, ends->passive)) {
         const Octets& command = one.asked.bytes;
         if (one.code == kFabrics && command[4] == 1) {  // Connect
-            const std::uint64_t asked =
-                command[48] | static_cast<std::uint64_t>(command[49]) << 8U | static_cast<std::uint64_t>(command[50]) << 16U;
-            timeout |= asked == sum_of((*said)[6]);
+            const std::int64_t asked = command[48] | command[49] << 8 | command[50] << 16;
+            timeout |= asked == limit;
             if (asked != 0 && one.answered) before = one.answered->time;
         }
         if (one.code != kKeepAlive) continue;
-        for (const std::int64_t wait : {before ? one.asked.time - *before : 0, one.answered ? one.answered->time - one.asked.time : 0})
-            late |= named && named->has(static_cast<double>(wait / 1'000'000 * 1'000'000)) &&
-                    wait / 1'000'000 == static_cast<std::int64_t>(sum_of((*said)[5])) &&
-                    wait > static_cast<std::int64_t>(sum_of((*said)[6])) * 1'000'000;
+        for (const std::int64_t wait : {before ? one.asked.time - *before : 0, one.answered ? one.answered->time - one.asked.time : 0}) {
+            const std::int64_t whole = wait / kMillisecond;
+            times += wait > limit * kMillisecond ? 1U : 0U;
+            late |= static_cast<double>(whole * kMillisecond) == *worst && whole == silence && wait > limit * kMillisecond;
+        }
         before = one.asked.time;
     }
     hearing.expect(timeout, "no Connect has that timeout");
     hearing.expect(late, "no keep-alive was as late");
+    hearing.at_most_fact("occurrences", static_cast<double>(times));
 }
 
 constexpr std::array kUpperJudges{

@@ -19,7 +19,6 @@ struct Sent {
 enum class Upper : std::uint8_t { nvme, iser, srp, rpc };
 // "NVMe over RDMA"; nothing where it is another.
 [[nodiscard]] std::optional<Upper> upper_of(const std::string& name);
-inline const std::string kUpperName = "(NVMe over RDMA|iSER|SRP|RPC over RDMA)";
 
 // What a message says of an operation.
 struct Said {

@@ -78,7 +78,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     auto file = CaptureFile::from_memory(std::as_bytes(std::span(data, size)), "fuzz");
     if (!file) return 0;
     Judge judge;
-    Analysis analysis({});
+    Analysis analysis;
     Batch batch;
     Packet packet;
     Observation observation;

@@ -69,6 +69,17 @@ inline constexpr FactRow kTotalWait{"total_wait", Unit::duration, "the sum of th
 inline constexpr FactRow kAmbiguous{"ambiguous", Unit::flag, "other queue pairs with the same PSNs may be meant by requests or answers"};
 inline constexpr FactRow kClocksDiffer{"clocks_differ", Unit::flag, "the clocks of the two directions differ, so that their order proves nothing"};
 
+// Of connections that are set up, and of upper-layer protocols on them.
+inline constexpr FactRow kByActive{"by_active", Unit::flag, "the active side did it, and not the passive side"};
+inline constexpr FactRow kRequestsSent{"requests_sent", Unit::count, "requests that were sent, repeated ones included"};
+inline constexpr FactRow kMadStatus{"mad_status", Unit::number, "status of the management datagram that answered"};
+inline constexpr FactRow kUpperProtocol{"upper_protocol", Unit::word, "the upper-layer protocol: NVMe over RDMA, iSER, RPC over RDMA, ..."};
+inline constexpr FactRow kUpperOperation{"upper_operation", Unit::text, "the operation, as its upper-layer protocol calls it"};
+inline constexpr FactRow kOperations{"operations", Unit::count, "operations of the upper-layer protocol, of which what is said is true or a part"};
+inline constexpr FactRow kLacksPackets{"capture_lacks_packets", Unit::flag, "the capture lacks packets, one of which may have been the answer"};
+inline constexpr FactRow kSpan{"span", Unit::duration, "time from the first to the last of what it is about"};
+inline constexpr FactRow kShareOfTime{"share_of_time", Unit::share, "the part of the time that it took"};
+
 // So many of so many packets.
 inline void add_part(Facts& facts, std::uint64_t part, std::uint64_t whole) {
     facts.emplace_back(kPackets, part);
@@ -82,6 +93,7 @@ inline constexpr std::array kShared{
     &kShare, &kInterval, &kSingleWait, &kExponent, &kLongestExponent, &kExponentTime, &kAgreeingWaits, &kNegotiatedExponent, &kNegotiatedTime,
     &kSilence, &kStartingPsn, &kAnnouncedPsn, &kCnps, &kRnrNaks, &kRnrTimer, &kRnrCode, &kSequenceNaks,
     &kActiveSide, &kPassiveSide, &kFirstEnd, &kSecondEnd, &kFromHost, &kToHost, &kDscp, &kInterface,
+    &kByActive, &kRequestsSent, &kMadStatus, &kUpperProtocol, &kUpperOperation, &kOperations, &kLacksPackets, &kSpan, &kShareOfTime,
 };
 
 }  // namespace qps::transport::facts

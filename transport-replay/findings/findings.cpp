@@ -105,14 +105,11 @@ Finding finding_of(const Timeline& timeline, const FindingRow& row, FindingDraft
         return std::holds_alternative<std::monostate>(fact.value) || (flag != nullptr && !*flag);
     };
     std::erase_if(draft.facts, is_unknown);
-    for (const dissect::FrameIndex frame : draft.old_packets) draft.events.push_back({frame});
     tidy(draft.events);
     Finding finding{.id = row.id, .severity = draft.severity.value_or(row.severity), .party = draft.party, .connection = draft.connection,
                     .packets = {}, .count = draft.count, .summary = sentence(draft.sentence.empty() ? row.sentence : draft.sentence, draft.facts),
                     .advice = sentence(draft.advice.empty() ? row.advice : draft.advice, draft.facts), .clause = row.clause,
                     .facts = std::move(draft.facts), .events = std::move(draft.events), .episodes = std::move(draft.episodes), .marked = draft.marked};
-    if (!draft.old_summary.empty()) finding.summary = std::move(draft.old_summary);
-    if (!draft.old_advice.empty()) finding.advice = std::move(draft.old_advice);
     for (const FindingEvent& event : events_of(finding, timeline, kMaxEvidence)) finding.packets.push_back(event.frame);
     date(finding, timeline);
     doubt_order(timeline, row, finding);

@@ -25,10 +25,7 @@ inline constexpr std::size_t kMaxFindings = 4096;  // of some 2 KiB; nobody read
 struct FindingDraft {
     Party party{};
     std::optional<ConnectionId> connection{};
-    std::vector<dissect::FrameIndex> old_packets{};
     std::uint64_t count = 1;
-    std::string old_summary{};
-    std::string old_advice{};
     std::optional<Severity> severity{};
     std::string_view sentence{};  // in place of the row's, likewise the advice
     std::string_view advice{};

@@ -2,10 +2,9 @@
 // PSNs that do not fit, CNPs of unexpected sources, floods of connection requests; and storage protocols without authentication. Each says what the
 // packets show; that it was an attack no capture can tell.
 #include <dissect/types.hpp>
+#include <transport-replay/findings/facts.hpp>
 #include <transport-replay/findings/families.hpp>
-#include <transport-replay/findings/evidence.hpp>
 #include <transport-replay/model/timeline.hpp>
-#include <transport-replay/report/words.hpp>
 
 #include <algorithm>
 #include <array>
@@ -14,14 +13,23 @@
 #include <tuple>
 #include <utility>
 
-#include <fmt/format.h>
-
 namespace qps::transport::families {
 
 namespace {
 
-using namespace words;
+using namespace facts;
 using dissect::Service;
+
+constexpr FactRow kKeysTried{"keys_tried", Unit::count, "different R_Keys that were tried one after the other, and refused"};
+constexpr FactRow kQueuePairsTried{"queue_pairs_tried", Unit::count, "queue pairs that were tried one after the other"};
+constexpr FactRow kLeastTried{"least_queue_pair", Unit::number, "the least of their numbers"};
+constexpr FactRow kGreatestTried{"greatest_queue_pair", Unit::number, "the greatest of their numbers"};
+constexpr FactRow kPsnReturns{"psn_returns", Unit::count, "times that the PSNs left their sequence and came back to it within a second"};
+constexpr FactRow kPsnDistance{"psn_distance", Unit::count, "by how many PSNs at least"};
+constexpr FactRow kAskingHosts{"asking_hosts", Unit::count, "hosts that sent the requests, where several did"};
+constexpr FactRow kUseless{"useless_requests", Unit::count, "requests that led to no connection"};
+constexpr FactRow kAllUseless{"all_useless", Unit::flag, "these are all of them"};
+constexpr FactRow kMorePairs{"more_pairs", Unit::count, "further pairs of hosts of which it is true"};
 
 constexpr std::size_t kFewestKeys = 8;          // a program that uses an old R_Key uses one, or one a connection, at once
 constexpr std::size_t kFewestQueuePairs = 32;   // tried one after the other
@@ -38,9 +46,10 @@ using Hosts = std::pair<Address, Address>;
 // One after the other: each was refused, or given up, before the next was tried.
 struct Tries {
     std::uint64_t count = 0;
-    std::vector<dissect::FrameIndex> packets;
+    std::vector<FindingEvent> events{};
     std::optional<dissect::Instant> first;
     dissect::Instant last{};
+    [[nodiscard]] dissect::Duration span() const { return last - first.value_or(last); }
 };
 
 bool is_connected(const Connection& connection) {
@@ -70,7 +79,8 @@ Tries keys_in_turn(std::vector<RefusedKey>& refused) {
         ++tries.count;
         if (!tries.first) tries.first = fatality.request->first_time;
         tries.last = fatality.time;
-        if (tries.packets.size() + 1 < kMaxEvidence) tries.packets.insert(tries.packets.end(), {one.asked(), fatality.frame});
+        tries.events.push_back({one.asked(), EventRole::original, fatality.request->first_time});
+        tries.events.push_back({fatality.frame, EventRole::nak, fatality.time});
     }
     return tries;
 }
@@ -88,14 +98,10 @@ void keys_tried(const Timeline& timeline, const Emit& emit) {
     for (auto& [hosts, refused] : pairs) {
         Tries tries = keys_in_turn(refused);
         if (tries.count < kFewestKeys) continue;
-        const std::string from = text(hosts.first), to = text(hosts.second);
         emit({.party = Party::requester,
-              .old_packets = std::move(tries.packets),
               .count = tries.count,
-              .old_summary = fmt::format("{} tried {} different R_Keys on {} one after the other, within {}, and {} refused each (remote access error).", from,
-                                     grouped(tries.count), to, duration_text(tries.last - tries.first.value_or(tries.last)), to),
-              .old_advice = fmt::format("Find the program on {} that tries them, unless {} lost the registrations of many connections just before: then they are old ones.",
-                                    from, to)});
+              .facts = {{kHost, hosts.first}, {kPeer, hosts.second}, {kKeysTried, tries.count}, {kSpan, tries.span()}},
+              .events = std::move(tries.events)});
     }
 }
 
@@ -150,19 +156,18 @@ void queue_pairs_tried(const Timeline& timeline, const Emit& emit) {
             if ((tries.count != 0 && one.first <= tries.last) || !numbers.insert(one.qpn).second) continue;
             if (tries.count++ == 0) tries.first = one.first;
             tries.last = one.last;
-            if (tries.packets.size() < kMaxEvidence) tries.packets.push_back(one.frame);
+            tries.events.push_back({one.frame, EventRole::original, one.first});
         }
         if (tries.count < kFewestQueuePairs || tries.count * (kMajority + 1) < host.tried.size() * kMajority) continue;
-        const std::string from = text(hosts.first), to = text(hosts.second);
         emit({.party = Party::undecided,
-              .old_packets = std::move(tries.packets),
               .count = tries.count,
-              .old_summary = fmt::format("{} sent requests to {} queue pairs of {} one after the other, within {} (numbers {} to {}), and no answer of theirs was read.",
-                                     from, grouped(tries.count), to, duration_text(tries.last - tries.first.value_or(tries.last)),
-                                     std::to_underlying(*numbers.begin()), std::to_underlying(*numbers.rbegin())),
-              .old_advice = fmt::format("Find the program on {} that sends them, or who uses its address (source MAC and UDP port of these packets); compare with the queue "
-                                    "pairs that {} has (`rdma resource show qp`).",
-                                    from, to)});
+              .facts = {{kHost, hosts.first},
+                        {kPeer, hosts.second},
+                        {kQueuePairsTried, tries.count},
+                        {kSpan, tries.span()},
+                        {kLeastTried, *numbers.begin()},
+                        {kGreatestTried, *numbers.rbegin()}},
+              .events = std::move(tries.events)});
     }
 }
 
@@ -173,16 +178,15 @@ void psn_conflict(const Timeline& timeline, const Emit& emit) {
         for (const End end : {End::a, End::b}) {
             const Way& way = connection.way(end);
             if (way.incidents->psn_returns < kFewestReturns) continue;
-            const std::string from = host(connection.end(end)), to = who(connection.end(other(end)));
-            emit({.party = Party::undecided,
-                  .connection = connection.uid,
-                  .old_packets = way.incidents->frames(Oddity::stray),
-                  .count = way.incidents->psn_returns,
-                  .old_summary = fmt::format("{} the PSNs of {} to {} left their sequence by more than {} and came back to it within a second: packets of two senders, or recordings by two clocks.",
-                                         times(way.incidents->psn_returns), from, to, grouped(kFarPsn)),
-                  .old_advice = fmt::format("Compare source MAC, TTL, UDP port and VNI of these packets with the others of {}: who does not know the PSNs is not "
-                                        "the one that is connected (two tenants with the same addresses at one tap look alike).",
-                                        from)});
+            FindingDraft draft{.party = Party::undecided,
+                               .connection = connection.uid,
+                               .count = way.incidents->psn_returns,
+                               .facts = {{kSender, connection.end(end)},
+                                         {kReceiver, connection.end(other(end))},
+                                         {kPsnReturns, way.incidents->psn_returns},
+                                         {kPsnDistance, kFarPsn}}};
+            for (const dissect::FrameIndex frame : way.incidents->frames(Oddity::stray)) draft.events.push_back({frame});
+            emit(std::move(draft));
         }
 }
 
@@ -235,14 +239,12 @@ void cnp_unexpected_source(const Timeline& timeline, const Emit& emit) {
         const auto its = std::ranges::find_if(of, [&](const Bound& one) { return spans(*one.connection, stream); });
         if (its == of.end()) continue;
         emit({.party = Party::undecided,
-              .old_packets = {stream.first_frame, stream.last_frame},
               .count = stream.count,
-              .old_summary = fmt::format("{} sent {} to {} QP {}, which was connected with {} meanwhile: its CNPs come from there.", text(stream.flow.source),
-                                     counted(stream.count, "CNP"), text(stream.flow.destination), std::to_underlying(stream.flow.destination_qp),
-                                     text(its->peer())),
-              .old_advice = fmt::format("Find out who sends as {} (source MAC of these packets), and whether it is another address of {}: {} slows down for CNPs "
-                                    "without asking who sent them.",
-                                    text(stream.flow.source), text(its->peer()), text(stream.flow.destination))});
+              .facts = {{kHost, stream.flow.source},
+                        {kPeer, its->peer()},
+                        {kReceiver, Endpoint{stream.flow.destination, stream.flow.destination_qp}},
+                        {kPackets, stream.count}},
+              .events = {{stream.first_frame}, {stream.last_frame, EventRole::evidence, stream.last_time}}});
     }
 }
 
@@ -275,6 +277,11 @@ std::span<const Request> busiest(std::span<const Request> requests) {
     return worst;
 }
 
+FindingEvent first_event(const CmAttempt& attempt) {
+    const auto rung = std::ranges::find(attempt.ladder, attempt.first_frame, &CmRung::frame);
+    return {attempt.first_frame, EventRole::evidence, rung == attempt.ladder.end() ? std::nullopt : std::optional(rung->time)};
+}
+
 void cm_request_flood(const Timeline& timeline, const Emit& emit) {
     if (timeline.cm.attempts.size() < kFloodRequests) return;
     std::map<Address, std::vector<Request>> asked;
@@ -292,21 +299,22 @@ void cm_request_flood(const Timeline& timeline, const Emit& emit) {
         const auto succeeded = static_cast<std::uint64_t>(std::ranges::count_if(worst, &Request::succeeded));
         if (failed < kFloodRequests || succeeded * kMajority > failed) continue;
         std::set<Address> from;
-        std::vector<dissect::FrameIndex> packets;
+        std::vector<FindingEvent> events;
         for (const Request& request : worst) {
             from.insert(request.attempt->active.address);
-            if (packets.size() < kMaxEvidence) packets.push_back(request.attempt->first_frame);
+            events.push_back(first_event(*request.attempt));
         }
-        const std::string askers = from.size() == 1 ? text(*from.begin()) : counted(from.size(), "host");
+        const bool one = from.size() == 1;
         emit({.party = Party::application,
-              .old_packets = std::move(packets),
               .count = failed,
-              .old_summary = fmt::format("{} sent {} to {} within {}, and {}.", askers, counted(worst.size(), "connection request"), text(passive),
-                                     duration_text(worst.back().time - worst.front().time),
-                                     failed == worst.size() ? "none of them led to a connection" : grouped(failed) + " of them led to no connection"),
-              .old_advice = fmt::format("Find out what asks so often, and let it wait longer before it asks again; on {} limit the backlog of rdma_listen, and who may send "
-                                    "to queue pair 1 and UDP port 4791.",
-                                    text(passive))});
+              .facts = {{kHost, one ? std::optional(*from.begin()) : std::nullopt},
+                        {kAskingHosts, one ? std::nullopt : std::optional(from.size())},
+                        {kPeer, passive},
+                        {kRequestsSent, worst.size()},
+                        {kSpan, worst.back().time - worst.front().time},
+                        {kUseless, failed},
+                        {kAllUseless, failed == worst.size()}},
+              .events = std::move(events)});
     }
 }
 
@@ -318,8 +326,8 @@ constexpr std::string_view kDiscovery = "nqn.2014-08.org.nvmexpress.discovery"; 
 struct Authentication {
     bool asked_for = false;
     bool not_asked_for = false;
-    std::vector<dissect::FrameIndex> used;   // first frames: of queues for I/O, or of data
-    std::vector<dissect::FrameIndex> admin;  // where there are none
+    std::vector<FindingEvent> used{};   // first frames: of queues for I/O, or of data
+    std::vector<FindingEvent> admin{};  // where there are none
 };
 
 std::map<Hosts, Authentication> authentications(const Timeline& timeline, UlpProtocol protocol, std::string_view fact, std::string_view value) {
@@ -334,39 +342,33 @@ std::map<Hosts, Authentication> authentications(const Timeline& timeline, UlpPro
         if (said != value) continue;
         if (!queue.starts_with("I/O")) pair.not_asked_for = true;
         if (nvme && (subsystem.empty() || subsystem == kDiscovery)) continue;
-        (queue == "admin" ? pair.admin : pair.used).push_back(connection->first_frame());
+        (queue == "admin" ? pair.admin : pair.used).push_back({connection->first_frame(), EventRole::evidence, connection->first_time()});
     }
     return pairs;
 }
 
 // All conversations in one note: it is a property of a site, not an event.
-void emit_unauthenticated(const Timeline& timeline, const Emit& emit, UlpProtocol protocol, std::string_view fact, std::string_view value,
-                          std::string_view what, std::string advice) {
+void emit_unauthenticated(const Timeline& timeline, const Emit& emit, UlpProtocol protocol, std::string_view fact, std::string_view value) {
     std::set<Hosts> pairs;
     FindingDraft draft{.party = Party::application};
     for (const auto& [hosts, pair] : authentications(timeline, protocol, fact, value)) {
         const auto& frames = pair.used.empty() ? pair.admin : pair.used;
         if (pair.asked_for || !pair.not_asked_for || frames.empty()) continue;
         pairs.insert(hosts);
-        for (const dissect::FrameIndex frame : frames) add_evidence(draft, frame);
+        draft.events.insert(draft.events.end(), frames.begin(), frames.end());
     }
     if (pairs.empty()) return;
     draft.count = pairs.size();
-    const std::string more = pairs.size() == 1 ? "" : fmt::format(" (and {} of hosts)", counted(pairs.size() - 1, "more pair"));
-    draft.old_summary = fmt::format("{} {} {}{}.", text(pairs.begin()->first), what, text(pairs.begin()->second), more);
-    draft.old_advice = std::move(advice);
+    draft.facts = {{kHost, pairs.begin()->first}, {kPeer, pairs.begin()->second}, {kMorePairs, nonzero(pairs.size() - 1)}};
     emit(std::move(draft));
 }
 
 void nvme_unauthenticated(const Timeline& timeline, const Emit& emit) {
-    emit_unauthenticated(timeline, emit, UlpProtocol::nvme, "authentication", "not required", "connected without DH-HMAC-CHAP to the NVMe subsystem of",
-                         "Do nothing where the network alone decides who is admitted; otherwise give the subsystem keys of its hosts (dhchap_key of nvmet, `nvme "
-                         "connect --dhchap-secret`).");
+    emit_unauthenticated(timeline, emit, UlpProtocol::nvme, "authentication", "not required");
 }
 
 void nfs_auth_sys(const Timeline& timeline, const Emit& emit) {
-    emit_unauthenticated(timeline, emit, UlpProtocol::rpc_rdma, "data credentials", "AUTH_SYS", "asked with AUTH_SYS for data of the NFS server",
-                         "Do nothing where every client is trusted to say for which user it asks; otherwise mount with sec=krb5.");
+    emit_unauthenticated(timeline, emit, UlpProtocol::rpc_rdma, "data credentials", "AUTH_SYS");
 }
 
 }  // namespace
@@ -377,39 +379,97 @@ Family security_family() {
                    .severity = Severity::warning,
                    .clause = "IBA 10.6.3, 9.7.5.2.1",
                    .meaning = "Many R_Keys were tried on one host, which refused them",
+                   .sentence =
+                       "{host} tried {keys_tried} different R_Keys on {peer} one after the other, within {span}, and {peer} refused each (remote access "
+                       "error).",
+                   .advice =
+                       "Find the program on {host} that tries them, unless {peer} lost the registrations of many connections just before: then they are old "
+                       "ones.",
+                   .alike =
+                       "A server that restarted refuses the old R_Keys of all of its clients; a client with many connections then meets one refusal on each.",
+                   .limits = "That somebody guesses R_Keys cannot be told from a program that kept old ones: the packets show that they were wrong.",
                    .draw = keys_tried},
         FindingRow{.id = "queue-pairs-tried",
                    .severity = Severity::note,
                    .clause = kObserved,
                    .meaning = "Many queue pairs of one host were tried in turn, and none answered",
+                   .sentence =
+                       "{host} sent requests to {queue_pairs_tried} queue pairs of {peer} one after the other, within {span} (numbers {least_queue_pair} to "
+                       "{greatest_queue_pair}), and no answer of theirs was read.",
+                   .advice =
+                       "Find the program on {host} that sends them, or who uses its address (source MAC and UDP port of these packets); compare with the "
+                       "queue pairs that {peer} has (`rdma resource show qp`).",
+                   .alike =
+                       "A program that reconnects again and again to a peer that does not answer makes the same packets, and so does a tap that misses the "
+                       "answers.",
+                   .limits = "The address of the sender may be another's, and a queue pair that does not exist is as silent as one that waits.",
                    .draw = queue_pairs_tried},
         FindingRow{.id = "psn-conflict",
                    .severity = Severity::warning,
                    .clause = "IBA 9.7.3",
                    .meaning = "Packets of two senders have the addresses of one connection",
+                   .sentence =
+                       "{psn_returns:times} the PSNs of {sender:host} to {receiver} left their sequence by more than {psn_distance} and came back to it "
+                       "within a second: packets of two senders, or recordings by two clocks.",
+                   .advice =
+                       "Compare source MAC, TTL, UDP port and VNI of these packets with the others of {sender:host}: who does not know the PSNs is not the "
+                       "one that is connected (two tenants with the same addresses at one tap look alike).",
+                   .alike =
+                       "Two tenants with the same addresses at one tap, captures that were merged with clocks apart, and a queue pair that is used anew at "
+                       "once.",
+                   .limits = "Which of the two is the sender that is connected, and whether the other means harm, PSNs alone do not tell.",
                    .draw = psn_conflict},
         FindingRow{.id = "cnp-unexpected-source",
                    .severity = Severity::warning,
                    .clause = "IBA A17.9.3",
                    .meaning = "CNPs come from a host that is no end of that connection",
+                   .sentence =
+                       "{host} sent {packets:CNP} to {receiver}, which was connected with {peer} meanwhile: its CNPs come from there.",
+                   .advice =
+                       "Find out who sends as {host} (source MAC of these packets), and whether it is another address of {peer}: {receiver:host} slows down "
+                       "for CNPs without asking who sent them.",
+                   .alike = "A host with several addresses may send CNPs from another one than its data; so may a switch that sends CNPs for its hosts.",
+                   .limits = "Whether the sender slowed down for these CNPs, and who sent them under that address, is not in the packets.",
                    .draw = cnp_unexpected_source},
         FindingRow{.id = "cm-request-flood",
                    .severity = Severity::warning,
                    .clause = "IBA 12.9.8",
                    .meaning = "A host had hundreds of connection requests a second that led to nothing",
+                   .sentence =
+                       "[asking_hosts?{asking_hosts:host}|{host}] sent {requests_sent:connection request} to {peer} within {span}, and "
+                       "[all_useless?none of them led to a connection|{useless_requests} of them led to no connection].",
+                   .advice =
+                       "Find out what asks so often, and let it wait longer before it asks again; on {peer} limit the backlog of rdma_listen, and who may "
+                       "send to queue pair 1 and UDP port 4791.",
+                   .alike = "A large job whose ranks start before the server does makes as many requests, and stops as soon as it listens.",
+                   .limits = "Whether it is a fault of a program or meant to do harm is not in the packets; the addresses of requests may be invented.",
                    .draw = cm_request_flood},
         FindingRow{.id = "nvme-unauthenticated",
                    .severity = Severity::note,
                    .clause = "NVMe Base 8.3.4.4",
                    .meaning = "Hosts used NVMe subsystems without DH-HMAC-CHAP",
+                   .sentence = "{host} connected without DH-HMAC-CHAP to the NVMe subsystem of {peer}[ (and {more_pairs:more pair} of hosts)].",
+                   .advice =
+                       "Do nothing where the network alone decides who is admitted; otherwise give the subsystem keys of its hosts (dhchap_key of nvmet, `nvme "
+                       "connect --dhchap-secret`).",
+                   .alike = "Sites that separate storage by VLAN, partition or IPsec do without it on purpose.",
+                   .limits = "Only connections whose Connect command was captured are judged; what else admits a host is not in the packets.",
                    .draw = nvme_unauthenticated},
         FindingRow{.id = "nfs-auth-sys",
                    .severity = Severity::note,
                    .clause = "RFC 5531 8.2, 9",
                    .meaning = "Clients asked for data of NFS with AUTH_SYS",
+                   .sentence = "{host} asked with AUTH_SYS for data of the NFS server {peer}[ (and {more_pairs:more pair} of hosts)].",
+                   .advice =
+                       "Do nothing where every client is trusted to say for which user it asks; otherwise mount with sec=krb5.",
+                   .alike = "It is what most NFS mounts use, on networks whose clients are trusted.",
+                   .limits = "What the server's exports would allow is not in the packets, nor whether the data were worth protecting.",
                    .draw = nfs_auth_sys},
     };
-    return {kRows, {}};
+    static constexpr std::array kOwn{
+        &kKeysTried, &kQueuePairsTried, &kLeastTried, &kGreatestTried, &kPsnReturns, &kPsnDistance, &kAskingHosts, &kUseless, &kAllUseless, &kMorePairs,
+    };
+    return {kRows, kOwn};
 }
 
 }  // namespace qps::transport::families

@@ -66,6 +66,15 @@ constexpr std::array kFragments{
     Fragment{"partner", "{partner}[ ({partner_name})]"},
     // Of lost packets: where.
     Fragment{"place", "[, {place}][, {places:each}]"},
+    // Of attempts at connections: what was asked for, and how many were alike.
+    Fragment{"service", "[service_port?port {service_port}|[service_id?service id {service_id:hex}|a service that was not captured]]"},
+    Fragment{"more_attempts", "[ (and {more_attempts:more attempt})]"},
+    // Of collectives: how many steps were judged, and what their group is.
+    Fragment{"steps", "[all_reduces?{judged_steps:all-reduce}|{judged_steps:step}]"},
+    Fragment{"ranks", "[{library} ]{pattern} [job_ranks?({ranks} of {job_ranks:rank} seen)|of {ranks:rank}]"},
+    // Of sessions of upper-layer protocols: the two ends, which a capture need not have.
+    Fragment{"active", "[active_side?{active_side:host}|the active side]"},
+    Fragment{"passive", "[passive_side?{passive_side:host}|the passive side]"},
 };
 
 bool is_name(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; }

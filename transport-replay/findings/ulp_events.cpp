@@ -1,9 +1,8 @@
 // What upper protocols say of themselves: refusals, logins that failed, sessions that ended, keep-alives and credits.
+#include <transport-replay/findings/facts.hpp>
 #include <transport-replay/findings/families.hpp>
-#include <transport-replay/findings/evidence.hpp>
 #include <transport-replay/findings/ulp_words.hpp>
 #include <transport-replay/model/timeline.hpp>
-#include <transport-replay/report/words.hpp>
 #include <transport-replay/tracking/retransmission_causes.hpp>
 #include <transport-replay/ulp/credit_wait.hpp>
 
@@ -11,14 +10,18 @@
 #include <array>
 #include <map>
 #include <tuple>
-
-#include <fmt/format.h>
+#include <utility>
 
 namespace qps::transport::families {
 
 namespace {
 
-using namespace words;
+using namespace facts;
+
+constexpr FactRow kOccurrences{"occurrences", Unit::count, "how often it happened"};
+constexpr FactRow kSaid{"said", Unit::text, "what the upper-layer protocol said of it, or what was wrong by its rules"};
+constexpr FactRow kWithoutKeepAlive{"without_keep_alive", Unit::duration, "the longest time without one, in whole milliseconds"};
+constexpr FactRow kGranted{"granted", Unit::count, "credits that were granted"};
 
 constexpr std::size_t kEventGroups = 4096;  // that many different summaries nobody reads
 
@@ -27,27 +30,28 @@ struct EventSummary {
     const UlpEvent* first = nullptr;
     std::uint64_t count = 0;
     std::uint64_t most = 0;  // of their numbers
-    std::uint64_t least = 0;
-    std::vector<dissect::FrameIndex> frames;
+    Sides sides{};
+    std::vector<FindingEvent> events{};
 };
 
 std::vector<EventSummary> summaries(const Timeline& timeline, UlpEventKind kind) {
-    using Key = std::tuple<std::optional<ConnectionId>, std::string, UlpProtocol, bool, std::string_view>;
+    using Side = std::optional<Address>;
+    using Key = std::tuple<std::optional<ConnectionId>, Side, Side, UlpProtocol, bool, std::string_view>;
+    const auto host = [](const std::optional<Endpoint>& end) { return end ? Side(end->address) : Side(); };
     std::map<Key, EventSummary> found;
     for (const UlpEvent& event : timeline.ulp.events) {
         if (event.kind != kind) continue;
         const Sides sides = sides_of(timeline, event);
-        const Key key{event.connection, sides.active + ">" + sides.passive, event.protocol, event.by_active, event.words};
+        const Key key{event.connection, host(sides.active), host(sides.passive), event.protocol, event.by_active, event.words};
         if (found.size() == kEventGroups && !found.contains(key)) continue;
         EventSummary& summary = found[key];
         if (summary.first == nullptr) {
             summary.first = &event;
-            summary.least = event.number;
+            summary.sides = sides;
         }
         ++summary.count;
         summary.most = std::max(summary.most, event.number);
-        summary.least = std::min(summary.least, event.number);
-        if (summary.frames.size() < kMaxEvidence) summary.frames.push_back(event.frame);
+        summary.events.push_back({event.frame, EventRole::evidence, event.time});
     }
     std::vector<EventSummary> all;
     for (auto& [key, summary] : found) all.push_back(std::move(summary));
@@ -55,22 +59,22 @@ std::vector<EventSummary> summaries(const Timeline& timeline, UlpEventKind kind)
 }
 
 FindingDraft draft_of(const EventSummary& summary, Party party) {
+    const UlpEvent& first = *summary.first;
     return {.party = party,
-            .connection = summary.first->connection,
-            .old_packets = summary.frames,
+            .connection = first.connection,
             .count = summary.count,
-            .old_summary = {},
-            .old_advice = {}};
+            .facts = {{kActiveSide, summary.sides.active},
+                      {kPassiveSide, summary.sides.passive},
+                      {kUpperProtocol, protocol_name(first.protocol)},
+                      {kByActive, first.by_active},
+                      {kOccurrences, summary.count}},
+            .events = summary.events};
 }
 
 void protocol_refused(const Timeline& timeline, const Emit& emit) {
     for (const EventSummary& summary : summaries(timeline, UlpEventKind::refused)) {
-        const Sides sides = sides_of(timeline, *summary.first);
         FindingDraft draft = draft_of(summary, Party::application);
-        draft.old_summary = fmt::format("{} refused {} from {} {}: {}.", sides.passive, protocol_name(summary.first->protocol), sides.active,
-                                    times(summary.count), clean(summary.first->words));
-        draft.old_advice = fmt::format("Compare what {} requests with what {} is configured to allow, starting with that reason.", sides.active,
-                                   sides.passive);
+        draft.facts.emplace_back(kSaid, clean(summary.first->words));
         emit(std::move(draft));
     }
 }
@@ -81,119 +85,76 @@ bool is_by_silence(const UlpEvent& event) { return event.words.ends_with("withou
 void login_failed(const Timeline& timeline, const Emit& emit) {
     const bool lacking = recorder_lost_packets(timeline);
     for (const EventSummary& summary : summaries(timeline, UlpEventKind::login_failed)) {
-        const Sides sides = sides_of(timeline, *summary.first);
         FindingDraft draft = draft_of(summary, Party::application);
         const bool unsure = lacking && is_by_silence(*summary.first);
         if (unsure) draft.severity = Severity::note;
-        draft.old_summary = fmt::format("{} failed to log in to {} ({}) {}: {}{}.", sides.active, sides.passive,
-                                    protocol_name(summary.first->protocol), times(summary.count), clean(summary.first->words),
-                                    unsure ? "; the capture lacks packets, and perhaps the answer" : "");
-        draft.old_advice = fmt::format("Check the name, the credentials and the access list on {} for {}.", sides.passive, sides.active);
+        draft.facts.emplace_back(kSaid, clean(summary.first->words));
+        draft.facts.emplace_back(kLacksPackets, unsure);
         emit(std::move(draft));
     }
 }
 
 void session_terminated(const Timeline& timeline, const Emit& emit) {
     for (const EventSummary& summary : summaries(timeline, UlpEventKind::terminated)) {
-        const Sides sides = sides_of(timeline, *summary.first);
         FindingDraft draft = draft_of(summary, Party::application);
-        draft.old_summary = fmt::format("{} terminated {} with {} because of an error: {}.",
-                                    summary.first->by_active ? sides.active : sides.passive, protocol_name(summary.first->protocol),
-                                    summary.first->by_active ? sides.passive : sides.active, clean(summary.first->words));
-        draft.old_advice =
-            fmt::format("Check what {} sent just before these packets, and the log of {} for its side.",
-                        summary.first->by_active ? sides.passive : sides.active, summary.first->by_active ? sides.active : sides.passive);
+        draft.facts.emplace_back(kSaid, clean(summary.first->words));
         emit(std::move(draft));
     }
 }
 
 void protocol_error(const Timeline& timeline, const Emit& emit) {
     for (const EventSummary& summary : summaries(timeline, UlpEventKind::error_message)) {
-        const Sides sides = sides_of(timeline, *summary.first);
-        const std::string& speaker = summary.first->by_active ? sides.active : sides.passive;
-        const std::string& listener = summary.first->by_active ? sides.passive : sides.active;
         FindingDraft draft = draft_of(summary, Party::application);
-        draft.old_summary = fmt::format("{} reported to {} an error of {} {}: {}.", speaker, listener, protocol_name(summary.first->protocol),
-                                    times(summary.count), clean(summary.first->words));
-        draft.old_advice = fmt::format("Check what {} sent before: `qpscope follow CONNECTION --decode` shows it in order.", listener);
+        draft.facts.emplace_back(kSaid, clean(summary.first->words));
         emit(std::move(draft));
     }
 }
 
 void message_malformed(const Timeline& timeline, const Emit& emit) {
     for (const EventSummary& summary : summaries(timeline, UlpEventKind::malformed)) {
-        const Sides sides = sides_of(timeline, *summary.first);
-        const std::string& speaker = summary.first->by_active ? sides.active : sides.passive;
         FindingDraft draft = draft_of(summary, Party::application);
-        draft.old_summary = fmt::format("{} sent {} {} of {} that {} the format: {}.", speaker, summary.first->by_active ? sides.passive : sides.active,
-                                    counted(summary.count, "message"), protocol_name(summary.first->protocol), summary.count == 1 ? "breaks" : "break",
-                                    clean(summary.first->words));
-        draft.old_advice = fmt::format("Update the software of {}, or find what changes its messages: a receiver cannot answer them.", speaker);
+        draft.facts.emplace_back(kSaid, clean(summary.first->words));
         emit(std::move(draft));
     }
 }
 
 void keep_alive_late(const Timeline& timeline, const Emit& emit) {
+    constexpr std::int64_t kMillisecond = 1'000'000;
     for (const EventSummary& summary : summaries(timeline, UlpEventKind::keep_alive_late)) {
-        const Sides sides = sides_of(timeline, *summary.first);
         FindingDraft draft = draft_of(summary, Party::requester);
-        const auto silent =
-            dissect::Duration{static_cast<std::int64_t>(std::min<std::uint64_t>(summary.most, INT64_MAX / 1'000'000)) * 1'000'000};
-        draft.old_summary = fmt::format("{} sent a keep-alive of {} to {} too late {}, after {} at worst{}.", sides.active,
-                                    protocol_name(summary.first->protocol), sides.passive, times(summary.count), duration_text(silent),
-                                    summary.first->words.empty() ? "" : fmt::format(" ({})", clean(summary.first->words)));
-        draft.old_advice = fmt::format("Find out what stopped {} during that time: {} drops the association when its timer expires.",
-                                   sides.active, sides.passive);
+        const auto milliseconds = static_cast<std::int64_t>(std::min<std::uint64_t>(summary.most, INT64_MAX / kMillisecond));
+        draft.facts.emplace_back(kWithoutKeepAlive, dissect::Duration{milliseconds * kMillisecond});
+        if (!summary.first->words.empty()) draft.facts.emplace_back(kSaid, clean(summary.first->words));
         emit(std::move(draft));
     }
 }
 
-struct Credits {
-    const EventSummary& summary;
-    const Sides& sides;
-    [[nodiscard]] std::string protocol() const { return std::string(protocol_name(summary.first->protocol)); }
-    [[nodiscard]] std::string granted() const {
-        return summary.most == 0 ? std::string("credits") : fmt::format("{}", counted(summary.most, "credit"));
-    }
-    [[nodiscard]] std::string_view clause() const { return summary.first->protocol == UlpProtocol::rpc_rdma ? " (RFC 8166 3.3.1)" : ""; }
-};
+// Credits: all used, more used than there were, or none granted.
 
-FindingDraft waited_for_credits(const Credits& credits) {
-    FindingDraft draft = draft_of(credits.summary, Party::responder);
-    draft.old_summary = fmt::format("{} used up the {} that {} grants for {} {}; the next request followed only when one was granted again.",
-                                credits.sides.active, credits.granted(), credits.sides.passive, credits.protocol(),
-                                times(credits.summary.count));
-    draft.old_advice = fmt::format("Let {} grant more credits (receive buffers, slot table entries) if requests of {} are too slow.",
-                               credits.sides.passive, credits.sides.active);
-    return draft;
-}
-
-// Answers that the capture lacks would have given credits back.
-FindingDraft more_than_granted(const Credits& credits, bool lacking) {
-    FindingDraft draft = draft_of(credits.summary, lacking ? Party::undecided : Party::requester);
-    draft.old_summary = fmt::format("{} had more requests of {} outstanding than the {} that {} granted{}.", credits.sides.active,
-                                credits.protocol(), credits.granted(), credits.sides.passive,
-                                lacking ? "; the capture lacks packets, and perhaps answers" : "");
-    draft.old_advice = fmt::format("Update the client of {}: it must not exceed its grant{}, since {} has receives for no more.",
-                               credits.sides.active, credits.clause(), credits.sides.passive);
-    return draft;
-}
-
-FindingDraft no_credits(const Credits& credits) {
-    FindingDraft draft = draft_of(credits.summary, Party::responder);
-    draft.old_summary = fmt::format("{} granted {} no credits for {} {}: no request may follow{}.", credits.sides.passive,
-                                credits.sides.active, credits.protocol(), times(credits.summary.count), credits.clause());
-    draft.old_advice = fmt::format("Update the server of {}, or see why it has no receive buffers left.", credits.sides.passive);
-    return draft;
-}
+constexpr std::string_view kMoreThanGrantedSentence =
+    "{>active} had more requests of {upper_protocol} outstanding than the [granted?{granted:credit}|credits] that {>passive} granted[capture_lacks_packets?; "
+    "the capture lacks packets, and perhaps answers].";
+constexpr std::string_view kMoreThanGrantedAdvice =
+    "Update the client of {>active}: it must not exceed its grant[upper_protocol=RPC over RDMA? (RFC 8166 3.3.1)], since {>passive} has receives for no more.";
+constexpr std::string_view kNoCreditsSentence =
+    "{>passive} granted {>active} no credits for {upper_protocol} {occurrences:times}: no request may follow[upper_protocol=RPC over RDMA? (RFC 8166 3.3.1)].";
+constexpr std::string_view kNoCreditsAdvice = "Update the server of {>passive}, or see why it has no receive buffers left.";
 
 void credits_exhausted(const Timeline& timeline, const Emit& emit) {
     const bool lacking = recorder_lost_packets(timeline);
     for (const EventSummary& summary : summaries(timeline, UlpEventKind::credits_exhausted)) {
-        const Sides sides = sides_of(timeline, *summary.first);
-        const Credits credits{summary, sides};
-        if (summary.first->words == kMoreThanGranted) emit(more_than_granted(credits, lacking));
-        else emit(summary.first->words == kNoCredits ? no_credits(credits) : waited_for_credits(credits));
+        const bool more = summary.first->words == kMoreThanGranted, none = summary.first->words == kNoCredits;
+        FindingDraft draft = draft_of(summary, !more ? Party::responder : lacking ? Party::undecided : Party::requester);
+        if (!none) draft.facts.emplace_back(kGranted, nonzero(summary.most));
+        if (more) {
+            draft.sentence = kMoreThanGrantedSentence;
+            draft.advice = kMoreThanGrantedAdvice;
+            draft.facts.emplace_back(kLacksPackets, lacking);  // answers that the capture lacks would have given credits back
+        } else if (none) {
+            draft.sentence = kNoCreditsSentence;
+            draft.advice = kNoCreditsAdvice;
+        }
+        emit(std::move(draft));
     }
 }
 
@@ -203,14 +164,16 @@ void single_credit(const Timeline& timeline, const Emit& emit) {
         if (conversation.most_credits != 1U || conversation.operations < kEnough) continue;
         const Connection* connection = timeline.find(conversation.connection);
         const Sides sides = sides_of(timeline, conversation);
-        emit({.party = Party::responder,
-              .connection = conversation.connection,
-              .old_packets = connection == nullptr ? std::vector<dissect::FrameIndex>{} : first_frames(*connection),
-              .count = conversation.operations,
-              .old_summary = fmt::format("{} never granted {} more than one credit for {}, so {} were sent one at a time.", sides.passive,
-                                     sides.active, protocol_name(conversation.protocol), counted(conversation.operations, "operation")),
-              .old_advice = fmt::format("Check the number of receives or slots of that transport on {}, and memory pressure.",
-                                    sides.passive)});
+        FindingDraft draft{.party = Party::responder,
+                           .connection = conversation.connection,
+                           .count = conversation.operations,
+                           .facts = {{kActiveSide, sides.active},
+                                     {kPassiveSide, sides.passive},
+                                     {kUpperProtocol, protocol_name(conversation.protocol)},
+                                     {kOperations, conversation.operations}}};
+        if (connection != nullptr)
+            for (const Way& way : connection->ways) draft.events.push_back({way.first_frame, EventRole::evidence, way.first_time});
+        emit(std::move(draft));
     }
 }
 
@@ -222,44 +185,100 @@ Family ulp_events_family() {
                    .severity = Severity::error,
                    .clause = kObserved,
                    .meaning = "An upper-layer protocol refused a connection",
+                   .sentence = "{>passive} refused {upper_protocol} from {>active} {occurrences:times}: {said}.",
+                   .advice = "Compare what {>active} requests with what {>passive} is configured to allow, starting with that reason.",
+                   .alike = "A program that tries several parameters, or a service that is just starting, is refused first and accepted later.",
+                   .limits = "The reason is the other end's own word for it: how that end is configured is not in the packets.",
                    .draw = protocol_refused},
         FindingRow{.id = "login-failed",
                    .severity = Severity::error,
                    .clause = kObserved,
                    .meaning = "A login of an upper-layer protocol failed",
+                   .sentence =
+                       "{>active} failed to log in to {>passive} ({upper_protocol}) {occurrences:times}: {said}[capture_lacks_packets?; the capture lacks "
+                       "packets, and perhaps the answer].",
+                   .advice = "Check the name, the credentials and the access list on {>passive} for {>active}.",
+                   .alike =
+                       "Discovery asks targets that it may not use, and a controller that is not ready refuses hosts until it is: the same host then logs in "
+                       "later.",
+                   .limits =
+                       "Where the connection ended without an answer, the packets do not tell whether the login was refused or the other end failed.",
                    .draw = login_failed},
         FindingRow{.id = "session-terminated",
                    .severity = Severity::error,
                    .clause = kObserved,
                    .meaning = "A session of an upper-layer protocol was terminated because of an error",
+                   .sentence =
+                       "[by_active?{>active}|{>passive}] terminated {upper_protocol} with [by_active?{>passive}|{>active}] because of an error: {said}.",
+                   .advice =
+                       "Check what [by_active?{>passive}|{>active}] sent just before these packets, and the log of [by_active?{>active}|{>passive}] for its "
+                       "side.",
+                   .alike = "An administrator who removes a target or restarts a service ends sessions with the same messages.",
+                   .limits = "Who terminated it is known, but not whether the error was its own or the other end's.",
                    .draw = session_terminated},
         FindingRow{.id = "protocol-error",
                    .severity = Severity::warning,
                    .clause = kObserved,
                    .meaning = "One end reported an error of an upper-layer protocol to the other",
+                   .sentence =
+                       "[by_active?{>active}|{>passive}] reported to [by_active?{>passive}|{>active}] an error of {upper_protocol} {occurrences:times}: "
+                       "{said}.",
+                   .advice =
+                       "Check what [by_active?{>passive}|{>active}] sent before: `qpscope follow CONNECTION --decode` shows it in order.",
+                   .alike = "Ends that negotiate versions or features by trial report errors and go on with less.",
+                   .limits = "Which message the error is about is often not said, nor whether the end that reports it is right.",
                    .draw = protocol_error},
         FindingRow{.id = "message-malformed",
                    .severity = Severity::warning,
                    .clause = "RFC 8166 4",
                    .meaning = "A message of an upper-layer protocol breaks its format",
+                   .sentence =
+                       "[by_active?{>active}|{>passive}] sent [by_active?{>passive}|{>active}] {occurrences:message} of {upper_protocol} that "
+                       "[occurrences=1?breaks|break] the format: {said}.",
+                   .advice =
+                       "Update the software of [by_active?{>active}|{>passive}], or find what changes its messages: a receiver cannot answer them.",
+                   .alike = "A connection whose protocol was recognised wrongly, or named so by --decode-as: then most of its messages break the format.",
+                   .limits = "Whether the sender wrote it so or something changed it in its memory; on the way the ICRC would tell.",
                    .draw = message_malformed},
         FindingRow{.id = "keep-alive-late",
                    .severity = Severity::warning,
                    .clause = kObserved,
                    .meaning = "A keep-alive of an upper-layer protocol was late",
+                   .sentence =
+                       "{>active} sent a keep-alive of {upper_protocol} to {>passive} too late {occurrences:times}, after {without_keep_alive} at worst[ "
+                       "({said})].",
+                   .advice =
+                       "Find out what stopped {>active} during that time: {>passive} drops the association when its timer expires.",
+                   .alike = "A keep-alive that the tap missed, or a host that was suspended on purpose, looks the same.",
+                   .limits = "Times are those at the tap: a keep-alive that was delayed in the network counts as late, whoever delayed it.",
                    .draw = keep_alive_late},
         FindingRow{.id = "credits-exhausted",
                    .severity = Severity::note,
                    .clause = kObserved,
                    .meaning = "Credits of an upper protocol were used up, exceeded or not granted",
+                   .sentence =
+                       "{>active} used up the [granted?{granted:credit}|credits] that {>passive} grants for {upper_protocol} {occurrences:times}; the next "
+                       "request followed only when one was granted again.",
+                   .advice =
+                       "Let {>passive} grant more credits (receive buffers, slot table entries) if requests of {>active} are too slow.",
+                   .alike =
+                       "A client that happens to pause with all credits in use looks as if it waited for them; and using all of them is how a busy client "
+                       "should be.",
+                   .limits = "Whether more requests were waiting in the client is not in the packets, so nor is what more credits would gain.",
                    .draw = credits_exhausted},
         FindingRow{.id = "single-credit",
                    .severity = Severity::note,
                    .clause = kObserved,
                    .meaning = "One end granted a single credit at a time",
+                   .sentence =
+                       "{>passive} never granted {>active} more than one credit for {upper_protocol}, so {operations:operation} were sent one at a time.",
+                   .advice = "Check the number of receives or slots of that transport on {>passive}, and memory pressure.",
+                   .alike = "A backchannel, or a server that is configured for many small clients, grants one credit on purpose.",
+                   .limits = "Why no more were granted, configuration or a lack of memory, is not in the packets.",
                    .draw = single_credit},
     };
-    return {kRows, {}};
+    static constexpr std::array kOwn{&kOccurrences, &kSaid, &kWithoutKeepAlive, &kGranted};
+    return {kRows, kOwn};
 }
 
 }  // namespace qps::transport::families

@@ -2,36 +2,53 @@
 //
 // What an attacker could feed: operations and failures of every kind; what is looked at is what the report kept, which is bounded.
 #include <dissect/types.hpp>
+#include <transport-replay/findings/facts.hpp>
 #include <transport-replay/findings/families.hpp>
 #include <transport-replay/findings/ulp_words.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/report/operations.hpp>
-#include <transport-replay/report/words.hpp>
 #include <transport-replay/tracking/retransmission_causes.hpp>
 #include <transport-replay/ulp/protocols.hpp>
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 #include <utility>
-
-#include <fmt/format.h>
 
 namespace qps::transport::families {
 
 namespace {
 
-using namespace words;
+using namespace facts;
 using dissect::Duration;
 using dissect::Instant;
+
+constexpr FactRow kUpperStatus{"upper_status", Unit::text, "the status in words of the protocol"};
+constexpr FactRow kFailures{"failures", Unit::count, "operations that failed with that status"};
+constexpr FactRow kEverydayStatus{"everyday_status", Unit::flag, "the status is one that healthy programs see all the time"};
+constexpr FactRow kUnanswered{"unanswered", Unit::count, "operations that had no answer"};
+constexpr FactRow kFirstWaited{"first_waited", Unit::duration, "time from the first of them to the end of the capture, or until the requester disconnected"};
+constexpr FactRow kRequesterLeft{"disconnected", Unit::flag, "the requester disconnected"};
+constexpr FactRow kEarlyAnswers{"early_answers", Unit::flag, "other answers were recorded before their requests, and perhaps one of these was"};
+constexpr FactRow kSlowOperations{"slow_operations", Unit::count, "operations that took at least ten times the median"};
+constexpr FactRow kMoreWereSlow{"more_were_slow", Unit::flag, "that is as many as are kept: there may have been more"};
+constexpr FactRow kTruncated{"truncated", Unit::flag, "packets were truncated, so that operations are known in part"};
+constexpr FactRow kSlowest{"slowest", Unit::duration, "time of the slowest"};
+constexpr FactRow kMedian{"median", Unit::duration, "median of all of that kind, within the 1/16 of a histogram"};
+constexpr FactRow kP99{"p99", Unit::duration, "their 99th percentile, alike"};
+constexpr FactRow kEpisodesMeanwhile{"episodes_meanwhile", Unit::count, "retransmission episodes of their connection during slow operations"};
+constexpr FactRow kPausesMeanwhile{"pauses_meanwhile", Unit::count, "pauses of the link during slow operations"};
+constexpr FactRow kSlowPart{"slow_part", Unit::word,
+                            "what took the most of their time: transfer (the packets of data), before (the responder, before them), after (the responder, "
+                            "after them), none (no data was transferred)"};
+constexpr FactRow kMeanLatency{"mean_latency", Unit::duration, "mean time from request to answer"};
 
 constexpr Duration kLongestWait{1'000'000'000};  // an answer that has not come by then is worth a word
 constexpr Duration kSlowAtLeast{1'000'000};   // outliers below are nobody's trouble
 constexpr int kOutlier = 10;                  // times the median
 constexpr std::uint64_t kEnoughForMedian = 16;
 constexpr std::uint64_t kEnoughForSerial = 100;
-
-std::string quoted_operation(UlpProtocol protocol, OperationCode code) { return operation_name(protocol, code); }
 
 // The status that many operations of a connection had, in words.
 std::string status_of(const OperationFailures& failures) {
@@ -59,63 +76,60 @@ Meanwhile meanwhile(const Timeline& timeline, const UlpOperation& operation) {
     return found;
 }
 
+// Which part of the slow operations took the time, and what happened on the wire meanwhile: where to look.
 struct Blame {
     Party party{};
-    std::string words;   // behind the figures
-    std::string advice;  // a sentence
+    std::string_view advice;
+    Facts facts{};
 };
 
-// Which part of the slow operations took the time, and what happened on the wire meanwhile.
-Blame blame_for(const Timeline& timeline, const std::vector<const UlpOperation*>& slow, const Sides& sides) {
-    Duration until{}, data{}, after{}, whole{};
+struct PartsOfTime {
+    Duration until_data{}, data{}, after_data{}, whole{};
+
+    void add(const UlpOperation& operation) {
+        whole = whole + (operation.answered - operation.asked);
+        const auto parts = parts_of(operation);
+        if (!parts) return;
+        until_data = until_data + parts->until_data;
+        data = data + parts->data;
+        after_data = after_data + parts->to_answer;
+    }
+    [[nodiscard]] double share(Duration part) const {
+        const auto ns = [](Duration duration, std::int64_t least) { return static_cast<double>(std::max(std::to_underlying(duration), least)); };
+        return ns(part, 0) / ns(whole, 1);
+    }
+};
+
+Blame blame_for(const Timeline& timeline, const std::vector<const UlpOperation*>& slow) {
+    PartsOfTime parts;
     Meanwhile all;
     for (const UlpOperation* operation : slow) {
-        whole = whole + (operation->answered - operation->asked);
+        parts.add(*operation);
         const Meanwhile found = meanwhile(timeline, *operation);
         all.recoveries += found.recoveries;
         all.pauses += found.pauses;
-        if (const auto parts = parts_of(*operation)) {
-            until = until + parts->until_data;
-            data = data + parts->data;
-            after = after + parts->to_answer;
-        }
     }
-    const auto percent = [&](Duration part) {
-        return share(static_cast<std::uint64_t>(std::max<std::int64_t>(std::to_underlying(part), 0)),
-                     static_cast<std::uint64_t>(std::max<std::int64_t>(std::to_underlying(whole), 1)));
-    };
     if (all.recoveries != 0)
-        return {Party::fabric, fmt::format(", during {} on that connection", counted(all.recoveries, "retransmission episode")),
-                "Fix the packet loss first: the findings of that connection say where packets were lost."};
+        return {Party::fabric, "Fix the packet loss first: the findings of that connection say where packets were lost.", {{kEpisodesMeanwhile, all.recoveries}}};
     if (all.pauses != 0)
-        return {Party::congestion, fmt::format(", while the link was paused {}", times(all.pauses)),
-                "Find the source of the pauses: `qpscope timeline` shows when they occurred."};
-    if (data > until && data > after)
-        return {Party::undecided, fmt::format("; {} of that was spent on the data transfer", percent(data)),
-                fmt::format("Check the path between {} and {}, and the pace of the end that issues READs or WRITEs.", sides.active,
-                            sides.passive)};
-    if (until > Duration{} || after > Duration{}) {
-        const bool before = until >= after;
-        return {
-            Party::responder,
-            fmt::format("; {} of that was spent on {} {}", percent(before ? until : after), sides.passive,
-                        before ? "before the data transfer" : "after the data transfer"),
-            fmt::format("Check the storage and the CPUs of {}: the data transfer took a small part of the time.",
-                        sides.passive)};
+        return {Party::congestion, "Find the source of the pauses: `qpscope timeline` shows when they occurred.", {{kPausesMeanwhile, all.pauses}}};
+    if (parts.data > parts.until_data && parts.data > parts.after_data)
+        return {Party::undecided, "Check the path between {requester:host} and {responder:host}, and the pace of the end that issues READs or WRITEs.",
+                {{kSlowPart, "transfer"}, {kShareOfTime, parts.share(parts.data)}}};
+    if (parts.until_data > Duration{} || parts.after_data > Duration{}) {
+        const bool before = parts.until_data >= parts.after_data;
+        return {Party::responder, "Check the storage and the CPUs of {responder:host}: the data transfer took a small part of the time.",
+                {{kSlowPart, before ? "before" : "after"}, {kShareOfTime, parts.share(before ? parts.until_data : parts.after_data)}}};
     }
-    return {Party::responder, fmt::format("; {} transferred no data", sides.passive),
-            fmt::format("Check the storage and the CPUs of {}: nothing was retransmitted meanwhile.", sides.passive)};
+    return {Party::responder, "Check the storage and the CPUs of {responder:host}: nothing was retransmitted meanwhile.", {{kSlowPart, "none"}}};
 }
 
-// The requester is the active side.
-Sides sides_of_requester(const Timeline& timeline, ConnectionId connection, End requester) {
-    UlpConversation asked;
-    asked.connection = connection;
-    asked.active = requester;
-    return sides_of(timeline, asked);
-}
-Sides sides_of_requester(const Timeline& timeline, const UlpOperation& operation) {
-    return sides_of_requester(timeline, operation.connection, operation.requester);
+// Who asked, whom, and what.
+Facts asked_facts(const Connection& connection, End requester, UlpProtocol protocol, OperationCode code) {
+    return {{kRequester, connection.end(requester)},
+            {kResponder, connection.end(other(requester))},
+            {kUpperProtocol, protocol_name(protocol)},
+            {kUpperOperation, clean(operation_name(protocol, code))}};
 }
 
 // An event of that connection has the packet already: what it says is the same record in better words.
@@ -125,28 +139,29 @@ bool is_reported(const Timeline& timeline, ConnectionId connection, dissect::Fra
     });
 }
 
+constexpr std::string_view kFailedAdvice =
+    "Check the log of {responder:host} for that time, and whether {requester:host} may do this: `qpscope operations --list --failed` lists each.";
+constexpr std::string_view kEverydayAdvice =
+    "Do nothing unless {requester:host} misses what it asked for: `qpscope operations --list --failed` lists each.";
+
 void operation_failed(const Timeline& timeline, const Emit& emit) {
     for (const OperationFailures& failures : timeline.ulp.failures) {
-        if (timeline.ulp.find(failures.connection) == nullptr) continue;
+        const Connection* const connection = timeline.find(failures.connection);
+        if (timeline.ulp.find(failures.connection) == nullptr || connection == nullptr) continue;
         if (!failures.frames.empty() && is_reported(timeline, failures.connection, failures.frames.front())) continue;
-        const Sides sides = sides_of_requester(timeline, failures.connection, failures.requester);
-        const std::string name = quoted_operation(failures.protocol, failures.code);
         const auto is_everyday = row_of(failures.protocol).everyday;
         const bool everyday = is_everyday != nullptr && is_everyday(failures.status);
-        emit({.party = Party::application,
-              .connection = failures.connection,
-              .old_packets = failures.frames,
-              .count = failures.count,
-              .old_summary = fmt::format("{} answered {} from {} ({}) {} with {}{}.", sides.passive, clean(name), sides.active,
-                                     protocol_name(failures.protocol), times(failures.count), status_of(failures),
-                                     everyday ? ", an everyday status" : ""),
-              .old_advice = everyday
-                            ? fmt::format("Do nothing unless {} misses what it asked for: `qpscope operations --list --failed` lists each.",
-                                          sides.active)
-                            : fmt::format("Check the log of {} for that time, and whether {} may do this: `qpscope operations --list "
-                                          "--failed` lists each.",
-                                          sides.passive, sides.active),
-              .severity = everyday ? std::optional(Severity::note) : std::nullopt});
+        FindingDraft draft{.party = Party::application,
+                           .connection = failures.connection,
+                           .count = failures.count,
+                           .severity = everyday ? std::optional(Severity::note) : std::nullopt,
+                           .advice = everyday ? kEverydayAdvice : kFailedAdvice,
+                           .facts = asked_facts(*connection, failures.requester, failures.protocol, failures.code)};
+        draft.facts.emplace_back(kFailures, failures.count);
+        draft.facts.emplace_back(kUpperStatus, status_of(failures));
+        draft.facts.emplace_back(kEverydayStatus, everyday);
+        for (const dissect::FrameIndex frame : failures.frames) draft.events.push_back({frame});
+        emit(std::move(draft));
     }
 }
 
@@ -180,7 +195,7 @@ void operation_unanswered(const Timeline& timeline, const Emit& emit) {
     struct Waiting {
         const UlpOperation* first = nullptr;
         std::uint64_t count = 0;
-        std::vector<dissect::FrameIndex> frames;
+        std::vector<FindingEvent> events{};
         const CmRung* release = nullptr;  // of who asked; nullptr: it waited until the end
     };
     std::map<std::tuple<ConnectionId, UlpProtocol, OperationCode>, Waiting> found;
@@ -205,28 +220,24 @@ void operation_unanswered(const Timeline& timeline, const Emit& emit) {
         if (waiting.first == nullptr) waiting.first = &operation;
         waiting.release = release;
         ++waiting.count;
-        if (waiting.frames.size() < kMaxEvidence) waiting.frames.push_back(operation.asked_frame);
+        waiting.events.push_back({operation.asked_frame, EventRole::original, operation.asked});
     }
-    for (const auto& [key, waiting] : found) {
-        const Sides sides = sides_of_requester(timeline, *waiting.first);
-        const Connection& connection = *timeline.find(waiting.first->connection);
-        const bool lacks = lacking || lacks_packets(connection), sure = !lacks && !answers_came_early(connection);
-        emit({.party = sure ? Party::responder : Party::undecided,
-              .connection = waiting.first->connection,
-              .old_packets = waiting.frames,
-              .count = waiting.count,
-              .old_summary = fmt::format("{} never answered {} from {} ({}), requested {}, first {} before {}{}.", sides.passive,
-                                     clean(quoted_operation(waiting.first->protocol, waiting.first->code)), sides.active,
-                                     protocol_name(waiting.first->protocol), times(waiting.count),
-                                     duration_text((waiting.release == nullptr ? timeline.end_of(connection) : waiting.release->time) - waiting.first->asked),
-                                     waiting.release == nullptr ? "the capture ended" : fmt::format("{} disconnected", sides.active),
-                                     sure    ? ""
-                                     : lacks ? "; the capture lacks packets, and perhaps the answer"
-                                             : "; other answers were recorded before their requests, and perhaps this one was"),
-              .old_advice =
-                  fmt::format("Look on {} for requests that hang, and check their timeout on {}; the tap may also have missed answers.",
-                              sides.passive, sides.active),
-              .severity = sure ? Severity::warning : Severity::note});
+    for (auto& [key, waiting] : found) {
+        const UlpOperation& first = *waiting.first;
+        const Connection& connection = *timeline.find(first.connection);
+        const bool lacks = lacking || lacks_packets(connection), early = !lacks && answers_came_early(connection), sure = !lacks && !early;
+        FindingDraft draft{.party = sure ? Party::responder : Party::undecided,
+                           .connection = first.connection,
+                           .count = waiting.count,
+                           .severity = sure ? Severity::warning : Severity::note,
+                           .facts = asked_facts(connection, first.requester, first.protocol, first.code),
+                           .events = std::move(waiting.events)};
+        draft.facts.emplace_back(kUnanswered, waiting.count);
+        draft.facts.emplace_back(kFirstWaited, (waiting.release == nullptr ? timeline.end_of(connection) : waiting.release->time) - first.asked);
+        draft.facts.emplace_back(kRequesterLeft, waiting.release != nullptr);
+        draft.facts.emplace_back(kLacksPackets, lacks);
+        draft.facts.emplace_back(kEarlyAnswers, early);
+        emit(std::move(draft));
     }
 }
 
@@ -241,23 +252,26 @@ void operation_slow(const Timeline& timeline, const Emit& emit) {
         for (const UlpOperation& operation : sum.slowest) {  // the worst first
             if (operation.answered - operation.asked < limit) break;
             slow.push_back(&operation);
-            draft.old_packets.insert(draft.old_packets.end(), {operation.asked_frame, operation.answered_frame});
+            draft.events.push_back({operation.asked_frame, EventRole::evidence, operation.asked});
+            draft.events.push_back({operation.answered_frame, EventRole::end, operation.answered});
         }
-        if (slow.empty()) continue;
-        const Sides sides = sides_of_requester(timeline, *slow.front());
-        const bool one_connection =
-            std::ranges::all_of(slow, [&](const UlpOperation* one) { return one->connection == slow.front()->connection; });
-        const Blame blame = blame_for(timeline, slow, sides);
+        const Connection* const connection = slow.empty() ? nullptr : timeline.find(slow.front()->connection);
+        if (connection == nullptr) continue;
+        const bool one_connection = std::ranges::all_of(slow, [&](const UlpOperation* one) { return one->connection == connection->uid; });
+        Blame blame = blame_for(timeline, slow);
         draft.party = blame.party;
-        if (one_connection) draft.connection = slow.front()->connection;
+        if (one_connection) draft.connection = connection->uid;
         draft.count = slow.size();
-        draft.old_summary =
-            fmt::format("{} of {}{} took {} (median {}, p99 {}){}.",
-                        slow.size() == kSlowestKept ? fmt::format("At least {}", slow.size()) : grouped(slow.size()),
-                        counted(sum.count, fmt::format("{} operation", clean(quoted_operation(sum.protocol, sum.code)))), cut ? " that were not truncated" : "",
-                        slow.size() == 1 ? duration_text(sum.latency.most) : fmt::format("up to {}", duration_text(sum.latency.most)),
-                        duration_text(median), duration_text(percentile_of(sum, 99)), blame.words);
-        draft.old_advice = blame.advice;
+        draft.advice = blame.advice;
+        draft.facts = asked_facts(*connection, slow.front()->requester, sum.protocol, sum.code);
+        draft.facts.emplace_back(kSlowOperations, slow.size());
+        draft.facts.emplace_back(kMoreWereSlow, slow.size() == kSlowestKept);
+        draft.facts.emplace_back(kOperations, sum.count);
+        draft.facts.emplace_back(kTruncated, cut);
+        draft.facts.emplace_back(kSlowest, sum.latency.most);
+        draft.facts.emplace_back(kMedian, median);
+        draft.facts.emplace_back(kP99, percentile_of(sum, 99));
+        std::ranges::move(blame.facts, std::back_inserter(draft.facts));
         if (cut) draft.severity = Severity::note;
         emit(std::move(draft));
     }
@@ -268,23 +282,18 @@ void serialised_io(const Timeline& timeline, const Emit& emit) {
         if (conversation.operations < kEnoughForSerial || conversation.most_outstanding != 1) continue;
         const auto whole = std::to_underlying(conversation.last_answered - conversation.first_asked);
         const auto busy = std::to_underlying(conversation.latency.sum);
-        if (whole <= 0 || busy < whole / 2) continue;
-        const Sides sides = sides_of(timeline, conversation);
-        const Connection* connection = timeline.find(conversation.connection);
-        emit(
-            {.party = Party::application,
-             .connection = conversation.connection,
-             .old_packets = connection == nullptr ? std::vector<dissect::FrameIndex>{} : std::vector{connection->first_frame()},
-             .count = conversation.operations,
-             .old_summary = fmt::format("{0} sent {2} to {1} one at a time and never had two outstanding: at {3} each it waited {4} of the "
-                                    "time.",
-                                    sides.active, sides.passive,
-                                    counted(conversation.operations, fmt::format("{} operation", protocol_name(conversation.protocol))),
-                                    duration_text(conversation.latency.mean()),
-                                    share(static_cast<std::uint64_t>(busy), static_cast<std::uint64_t>(whole))),
-             .old_advice = fmt::format("Let the application on {} keep more operations in flight (queue depth, asynchronous I/O, more threads) "
-                                   "if it is too slow.",
-                                   sides.active)});
+        const Connection* const connection = timeline.find(conversation.connection);
+        if (whole <= 0 || busy < whole / 2 || connection == nullptr) continue;
+        emit({.party = Party::application,
+              .connection = conversation.connection,
+              .count = conversation.operations,
+              .facts = {{kRequester, connection->end(conversation.active)},
+                        {kResponder, connection->end(other(conversation.active))},
+                        {kUpperProtocol, protocol_name(conversation.protocol)},
+                        {kOperations, conversation.operations},
+                        {kMeanLatency, conversation.latency.mean()},
+                        {kShareOfTime, static_cast<double>(busy) / static_cast<double>(whole)}},
+              .events = {{connection->first_frame(), EventRole::evidence, connection->first_time()}}});
     }
 }
 
@@ -296,25 +305,70 @@ Family ulp_operations_family() {
                    .severity = Severity::warning,
                    .clause = kObserved,
                    .meaning = "Operations of an upper-layer protocol failed",
+                   .sentence =
+                       "{responder:host} answered {upper_operation} from {requester:host} ({upper_protocol}) {failures:times} with {upper_status}"
+                       "[everyday_status?, an everyday status].",
+                   .advice = kFailedAdvice,
+                   .alike =
+                       "Programs probe: a file that is not there or a command that a device does not have is an answer that they expect, and then nothing "
+                       "is wrong.",
+                   .limits = "The status is what the other end said: why it said so, and whether the program minded, is not in the packets.",
                    .draw = operation_failed},
         FindingRow{.id = "operation-unanswered",
                    .severity = Severity::warning,
                    .clause = kObserved,
                    .meaning = "Operations of an upper-layer protocol were never answered",
                    .by_order = true,
+                   .sentence =
+                       "{responder:host} never answered {upper_operation} from {requester:host} ({upper_protocol}), requested {unanswered:times}, first "
+                       "{first_waited} before [disconnected?{requester:host} disconnected|the capture ended][capture_lacks_packets?; the capture lacks "
+                       "packets, and perhaps the answer][early_answers?; other answers were recorded before their requests, and perhaps this one was].",
+                   .advice =
+                       "Look on {responder:host} for requests that hang, and check their timeout on {requester:host}; the tap may also have missed answers.",
+                   .alike =
+                       "An answer that the tap missed, and a request that waits for an event by its nature, look the same; those of which others of the kind "
+                       "were never answered either are left out while later requests are.",
+                   .limits = "That an answer was sent and lost cannot be told from one that was never made, nor what the other end did meanwhile.",
                    .draw = operation_unanswered},
         FindingRow{.id = "operation-slow",
                    .severity = Severity::warning,
                    .clause = kObserved,
                    .meaning = "Some operations took far longer than the median of their kind",
+                   .sentence =
+                       "[more_were_slow?At least ]{slow_operations} of {operations} {upper_operation} operations[truncated? that were not truncated] took "
+                       "[slow_operations=1?|up to ]{slowest} (median {median}, p99 {p99})[, during {episodes_meanwhile:retransmission episode} on that connection]"
+                       "[, while the link was paused {pauses_meanwhile:times}]"
+                       "[slow_part=transfer?; {share_of_time} of that was spent on the data transfer]"
+                       "[slow_part=before?; {share_of_time} of that was spent on {responder:host} before the data transfer]"
+                       "[slow_part=after?; {share_of_time} of that was spent on {responder:host} after the data transfer]"
+                       "[slow_part=none?; {responder:host} transferred no data].",
+                   .advice = "Check the storage and the CPUs of {responder:host}: nothing was retransmitted meanwhile.",
+                   .alike =
+                       "Operations of one name differ in size: a few large ones among many small ones are slow without any fault, and so is the first access "
+                       "to a cold cache.",
+                   .limits =
+                       "Times are those at the tap, so that the way between it and the ends is part of them; that a retransmission or a pause fell into the "
+                       "time of an operation does not prove that it caused all of the delay.",
                    .draw = operation_slow},
         FindingRow{.id = "serialised-io",
                    .severity = Severity::note,
                    .clause = kObserved,
                    .meaning = "An application keeps only one operation in flight",
+                   .sentence =
+                       "{requester:host} sent {operations} {upper_protocol} operations to {responder:host} one at a time and never had two outstanding: at "
+                       "{mean_latency} each it waited {share_of_time} of the time.",
+                   .advice =
+                       "Let the application on {requester:host} keep more operations in flight (queue depth, asynchronous I/O, more threads) if it is too "
+                       "slow.",
+                   .alike = "A benchmark of latency, a database's log and a boot do so on purpose: each operation depends on the one before.",
+                   .limits = "Other connections between the two are not counted together: a program may have one operation in flight on each of many.",
                    .draw = serialised_io},
     };
-    return {kRows, {}};
+    static constexpr std::array kOwn{
+        &kUpperStatus, &kFailures, &kEverydayStatus, &kUnanswered, &kFirstWaited, &kRequesterLeft, &kEarlyAnswers, &kSlowOperations, &kMoreWereSlow,
+        &kTruncated, &kSlowest, &kMedian, &kP99, &kEpisodesMeanwhile, &kPausesMeanwhile, &kSlowPart, &kMeanLatency,
+    };
+    return {kRows, kOwn};
 }
 
 }  // namespace qps::transport::families

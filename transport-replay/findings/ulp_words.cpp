@@ -1,18 +1,15 @@
 #include <dissect/ulp/ulp.hpp>
 #include <transport-replay/findings/ulp_words.hpp>
 #include <transport-replay/model/timeline.hpp>
-#include <transport-replay/report/words.hpp>
 
 namespace qps::transport {
 
 namespace {
 
-Sides unknown() { return {"the active side", "the passive side"}; }
-
 Sides of_connection(const Timeline& timeline, ConnectionId uid, End active) {
     const Connection* connection = timeline.find(uid);
-    if (connection == nullptr) return unknown();
-    return {words::host(connection->end(active)), words::host(connection->end(other(active)))};
+    if (connection == nullptr) return {};
+    return {connection->end(active), connection->end(other(active))};
 }
 
 }  // namespace
@@ -26,9 +23,9 @@ Sides sides_of(const Timeline& timeline, const UlpEvent& event) {
         const UlpConversation* conversation = timeline.ulp.find(*event.connection);
         return of_connection(timeline, *event.connection, conversation == nullptr ? End::a : conversation->active);
     }
-    if (!event.cm_attempt || *event.cm_attempt >= timeline.cm.attempts.size()) return unknown();
+    if (!event.cm_attempt || *event.cm_attempt >= timeline.cm.attempts.size()) return {};
     const CmAttempt& attempt = timeline.cm.attempts[*event.cm_attempt];
-    return {text(attempt.active.address), text(attempt.passive.address)};
+    return {Endpoint{attempt.active.address, {}}, Endpoint{attempt.passive.address, {}}};
 }
 
 std::string_view protocol_name(UlpProtocol protocol) { return dissect::info(protocol).name; }

@@ -1,6 +1,7 @@
 // Words of findings about upper protocols: who the two sides are, and what the protocol itself said, made fit for a sentence.
 #pragma once
 
+#include <transport-replay/model/fact.hpp>
 #include <transport-replay/model/ulp_report.hpp>
 
 #include <string>
@@ -10,10 +11,10 @@ namespace qps::transport {
 
 struct Timeline;
 
-// The side that asked for the connection, and the side that answers; their addresses.
+// The side that asked for the connection, and the side that answers; nothing where the capture tells neither.
 struct Sides {
-    std::string active;
-    std::string passive;
+    std::optional<Endpoint> active;
+    std::optional<Endpoint> passive;
 };
 [[nodiscard]] Sides sides_of(const Timeline& timeline, const UlpConversation& conversation);
 [[nodiscard]] Sides sides_of(const Timeline& timeline, const UlpEvent& event);

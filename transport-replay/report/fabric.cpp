@@ -125,10 +125,14 @@ std::string type_text(const FabricNode& node) {
     return std::string(node.type < kTypes.size() ? kTypes[node.type] : kTypes.front());
 }
 
-std::string owner_text(const FabricNodes& nodes, const PortCounterHistory& history) {
+std::string owner_node_text(const FabricNodes& nodes, const PortCounterHistory& history) {
     const FabricNode* node =
         history.port_of.space == AddressSpace::infiniband_lid ? nodes.find(static_cast<Lid>(history.port_of.bits[1])) : nullptr;
-    return fmt::format("{} port {}", node != nullptr ? node_text(*node) : text(history.port_of), history.port);
+    return node != nullptr ? node_text(*node) : text(history.port_of);
+}
+
+std::string owner_text(const FabricNodes& nodes, const PortCounterHistory& history) {
+    return fmt::format("{} port {}", owner_node_text(nodes, history), history.port);
 }
 
 std::vector<std::string> moved_texts(const PortCounterHistory& history, bool errors) {

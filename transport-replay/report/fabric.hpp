@@ -29,6 +29,8 @@ struct FabricRow {
 [[nodiscard]] std::string type_text(const FabricNode& node);
 // "switch-1 port 3", "lid 4 port 1": whose counters they are.
 [[nodiscard]] std::string owner_text(const FabricNodes& nodes, const PortCounterHistory& history);
+// "switch-1", "lid 4": its node alone.
+[[nodiscard]] std::string owner_node_text(const FabricNodes& nodes, const PortCounterHistory& history);
 // "Symbol errors +5 to 12"; empty where none of them moved. `errors`: only of those that count errors.
 [[nodiscard]] std::vector<std::string> moved_texts(const PortCounterHistory& history, bool errors);
 // "SubnAdm GetTable NodeRecord: 12 asked, 11 answered, 1 not; answers after 0.1 to 2 ms"

@@ -32,17 +32,20 @@ std::string request_text(ManagementClass management_class, ManagementMethod meth
                        row != nullptr ? std::string(row->name) : fmt::format("attribute 0x{:04x}", attribute));
 }
 
-std::string status_text(ManagementClass management_class, std::uint16_t status) {
-    if (status == 0) return "ok";
+std::string_view status_name(ManagementClass management_class, std::uint16_t status) {
     std::array<std::byte, kMadHeaderLength> header{};
     write_bits(header, kStatus.bit, kStatus.width, status);
     const std::uint64_t code = read(header, kStatusCode);
     const auto of_class = static_cast<std::uint64_t>(status >> 8);
-    std::string_view name;
-    if (management_class == ManagementClass::subnet_administration && of_class != 0) name = name_in(kSaStatusCodes, of_class);
-    else if (code != 0) name = name_in(kMadStatusCodes, code);
-    else if ((status & kBusy) != 0) name = "Busy";
-    else if ((status & kRedirect) != 0) name = "Redirection required";
+    if (management_class == ManagementClass::subnet_administration && of_class != 0) return name_in(kSaStatusCodes, of_class);
+    if (code != 0) return name_in(kMadStatusCodes, code);
+    if ((status & kBusy) != 0) return "Busy";
+    return (status & kRedirect) != 0 ? "Redirection required" : "";
+}
+
+std::string status_text(ManagementClass management_class, std::uint16_t status) {
+    if (status == 0) return "ok";
+    const std::string_view name = status_name(management_class, status);
     return name.empty() ? fmt::format("status 0x{:04x}", status) : fmt::format("{} (0x{:04x})", name, status);
 }
 
