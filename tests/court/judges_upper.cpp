@@ -28,7 +28,7 @@ std::optional<Session> session_of(Hearing& hearing, const std::string& active, c
     return {};
 }
 std::optional<Session> asking(Hearing& hearing) { return session_of(hearing, "requester", "responder"); }
-std::optional<Session> sides(Hearing& hearing) { return session_of(hearing, "active_side", "passive_side"); }
+std::optional<Session> in_session(Hearing& hearing) { return session_of(hearing, "active_side", "passive_side"); }
 // A share is printed with six digits.
 void equal_share(Hearing& hearing, const std::string& name, double shown) {
     constexpr double kDigits = 1e-5;
@@ -176,7 +176,7 @@ std::uint32_t granted(const std::vector<Operation>& all) {
 }
 
 void single_credit(Hearing& hearing) {
-    const auto said = sides(hearing);
+    const auto said = in_session(hearing);
     if (!said || said->upper != Upper::rpc) return hearing.expect(!said, "the court reads no credits of that protocol");
     const auto all = operations(hearing, Upper::rpc, said->active, said->passive);
     hearing.equal_fact("operations", static_cast<double>(all.size()));
@@ -184,7 +184,7 @@ void single_credit(Hearing& hearing) {
 }
 
 void credits_exhausted(Hearing& hearing) {
-    const auto said = sides(hearing);
+    const auto said = in_session(hearing);
     if (!said || said->upper != Upper::rpc) return hearing.expect(!said, "the court reads no credits of that protocol");
     const auto all = operations(hearing, Upper::rpc, said->active, said->passive);
     const std::uint64_t credits = granted(all);
@@ -202,7 +202,7 @@ void credits_exhausted(Hearing& hearing) {
 // What ends said in words
 
 void login_failed(Hearing& hearing) {
-    const auto ends = sides(hearing);
+    const auto ends = in_session(hearing);
     if (!ends) return;
     const std::string said = hearing.word("said").value_or("");
     constexpr std::uint32_t kConnect = 0x7f, kLogin = 0x103;  // Fabrics commands have one opcode
@@ -222,7 +222,7 @@ void login_failed(Hearing& hearing) {
 
 // A REJ with what the protocol says of its reason in private data, behind the 84 bytes of a REJ (12.6.7).
 void protocol_refused(Hearing& hearing) {
-    const auto ends = sides(hearing);
+    const auto ends = in_session(hearing);
     if (!ends) return;
     const std::string said = hearing.word("said").value_or("");
     constexpr std::size_t kPrivate = 84;
@@ -247,7 +247,7 @@ void protocol_refused(Hearing& hearing) {
 
 // An RDMA_ERROR (RFC 8166 4.5), of its message type 4.
 void protocol_error(Hearing& hearing) {
-    const auto ends = sides(hearing);
+    const auto ends = in_session(hearing);
     if (!ends) return;
     const bool by_active = hearing.flag("by_active");
     const std::string &from = by_active ? ends->active : ends->passive, &to = by_active ? ends->passive : ends->active;
@@ -289,7 +289,7 @@ void message_malformed(Hearing& hearing) {
 
 // An asynchronous message of iSCSI that drops the connection or the session (RFC 7143 11.9).
 void session_terminated(Hearing& hearing) {
-    const auto ends = sides(hearing);
+    const auto ends = in_session(hearing);
     if (!ends) return;
     const bool by_active = hearing.flag("by_active");
     const std::string &from = by_active ? ends->active : ends->passive, &to = by_active ? ends->passive : ends->active;
@@ -306,7 +306,7 @@ void session_terminated(Hearing& hearing) {
 
 // Keep Alive commands of NVMe (opcode 0x18), and the timeout of the Connect command (its bytes 48 to 51).
 void keep_alive_late(Hearing& hearing) {
-    const auto ends = sides(hearing);
+    const auto ends = in_session(hearing);
     if (!ends) return;
     constexpr std::int64_t kMillisecond = 1'000'000;
     static const std::regex kSaid("(?:a keep-alive was answered after|no keep-alive for) (\\d+) ms, the timeout is (\\d+) ms");
