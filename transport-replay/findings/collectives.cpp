@@ -17,7 +17,7 @@ constexpr FactRow kSteps{"steps", Unit::count, "steps of the collective in which
 constexpr FactRow kJudgedSteps{"judged_steps", Unit::count, "steps that were judged"};
 constexpr FactRow kAllReduces{"all_reduces", Unit::flag, "the steps are all-reduces"};
 constexpr FactRow kLibrary{"library", Unit::word, "the library that moves the data, where its messages tell"};
-constexpr FactRow kPattern{"pattern", Unit::word, "who sends data to whom: ring, tree, all-to-all, ..."};
+constexpr FactRow kPattern{"pattern", Unit::word, "who sends data to whom: ring, tree, all-to-all or another"};
 constexpr FactRow kRanks{"ranks", Unit::count, "ranks that the capture shows"};
 constexpr FactRow kJobRanks{"job_ranks", Unit::count, "ranks of the job, where they are more"};
 constexpr FactRow kRank{"rank", Unit::number, "the number of the host as the library counts ranks"};

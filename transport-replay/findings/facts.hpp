@@ -23,7 +23,7 @@ inline constexpr FactRow kPassiveSide{"passive_side", Unit::end, "the passive si
 
 // What it is about.
 inline constexpr FactRow kPsn{"psn", Unit::psn, "PSN of the packet"};
-inline constexpr FactRow kOperation{"operation", Unit::word, "the work request: SEND, RDMA WRITE, RDMA READ, ..."};
+inline constexpr FactRow kOperation{"operation", Unit::word, "the work request: SEND, RDMA WRITE, RDMA READ or another"};
 inline constexpr FactRow kPackets{"packets", Unit::count, "packets that it is about"};
 inline constexpr FactRow kAllPackets{"all_packets", Unit::count, "packets of which they are a part"};
 inline constexpr FactRow kShare{"share", Unit::share, "the part that they are"};
@@ -73,7 +73,7 @@ inline constexpr FactRow kClocksDiffer{"clocks_differ", Unit::flag, "the clocks 
 inline constexpr FactRow kByActive{"by_active", Unit::flag, "the active side did it, and not the passive side"};
 inline constexpr FactRow kRequestsSent{"requests_sent", Unit::count, "requests that were sent, repeated ones included"};
 inline constexpr FactRow kMadStatus{"mad_status", Unit::number, "status of the management datagram that answered"};
-inline constexpr FactRow kUpperProtocol{"upper_protocol", Unit::word, "the upper-layer protocol: NVMe over RDMA, iSER, RPC over RDMA, ..."};
+inline constexpr FactRow kUpperProtocol{"upper_protocol", Unit::word, "the upper-layer protocol: NVMe over RDMA, iSER, RPC over RDMA or another"};
 inline constexpr FactRow kUpperOperation{"upper_operation", Unit::text, "the operation, as its upper-layer protocol calls it"};
 inline constexpr FactRow kOperations{"operations", Unit::count, "operations of the upper-layer protocol, of which what is said is true or a part"};
 inline constexpr FactRow kLacksPackets{"capture_lacks_packets", Unit::flag, "the capture lacks packets, one of which may have been the answer"};
