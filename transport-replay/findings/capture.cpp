@@ -41,9 +41,9 @@ constexpr FactRow kShortestTruncated{"shortest_truncated", Unit::bytes,
 constexpr FactRow kWithoutHeader{"without_header", Unit::count, "of them, packets without their transport header"};
 constexpr FactRow kUnreadAnswers{"unread_answers", Unit::count, "answers that cannot be read, since their AETH or READ length was cut off"};
 constexpr std::array kCaptureFacts{
-    &kUncaptured,  &kReportedDrops,     &kExplainedByDrops, &kMissingPackets, &kTaps,       &kAtLeastTaps, &kTapByFile,         &kTapsMixed,     &kHostPairs,
-    &kTapOffset,   &kTapEarlier,        &kTapTolerance,     &kTapDrift,       &kCopiesOfOtherTaps,         &kCopiesOfSameTap,   &kSameTimes,     &kLeastApart,
-    &kMostApart,   &kShortestTruncated, &kWithoutHeader,    &kUnreadAnswers,
+    &kUncaptured, &kReportedDrops, &kExplainedByDrops, &kMissingPackets, &kTaps, &kAtLeastTaps, &kTapByFile, &kTapsMixed, &kHostPairs,
+    &kTapOffset, &kTapEarlier, &kTapTolerance, &kTapDrift, &kCopiesOfOtherTaps, &kCopiesOfSameTap, &kSameTimes, &kLeastApart, &kMostApart,
+    &kShortestTruncated, &kWithoutHeader, &kUnreadAnswers,
 };
 
 struct Missing {

@@ -23,10 +23,11 @@ constexpr FactRow kTcpSegments{"tcp_segments", Unit::count, "TCP segments with d
 constexpr FactRow kMissingBytes{"missing_bytes", Unit::bytes, "bytes of the stream that the capture lacks"};
 constexpr FactRow kUnreadBytes{"unread_bytes", Unit::bytes, "bytes of the stream that are no FPDUs"};
 constexpr FactRow kNonconformity{"nonconformity", Unit::word,
-                                 "what it does otherwise than the RFCs: byte_order (of the fields of READ requests), markers_elsewhere, no_markers (although asked for)"};
+                                 "what it does otherwise than the RFCs: byte_order (of the fields of READ requests), markers_elsewhere, no_markers (although "
+                                 "asked for)"};
 constexpr std::array kIwarpFacts{
-    &kTerminateError, &kTerminateLayer, &kTerminateType, &kTerminateCode, &kWrongCrcs,     &kFpdus,
-    &kTcpSegments,    &kMissingBytes,   &kUnreadBytes,   &kNonconformity,
+    &kTerminateError, &kTerminateLayer, &kTerminateType, &kTerminateCode, &kWrongCrcs, &kFpdus, &kTcpSegments, &kMissingBytes,
+    &kUnreadBytes, &kNonconformity,
 };
 
 struct Stream {

@@ -22,7 +22,8 @@ constexpr FactRow kAlreadyAcknowledged{"already_acknowledged", Unit::count, "of 
 constexpr FactRow kFirstUnseen{"first_unseen", Unit::count, "of them, packets whose first transmission is not in the capture"};
 constexpr FactRow kNackName{"nack_name", Unit::word, "the name of the NACK code; the code where it has none"};
 constexpr FactRow kNackCode{"nack_code", Unit::number, "code of the NACK (UET 1.0 PDS)"};
-constexpr FactRow kNothingAfterNack{"nothing_after_nack", Unit::flag, "the receiver acknowledged nothing after the first of these NACKs, which end a context by their name"};
+constexpr FactRow kNothingAfterNack{"nothing_after_nack", Unit::flag,
+                                    "the receiver acknowledged nothing after the first of these NACKs, which end a context by their name"};
 constexpr FactRow kTrimmedPackets{"trimmed", Unit::count, "packets that passed the tap trimmed"};
 constexpr FactRow kReportedTrimmed{"reported_trimmed", Unit::count, "packets that the receiver reported as trimmed"};
 constexpr FactRow kTrimmedAtLastHop{"trimmed_at_last_hop", Unit::count, "of these, packets that were trimmed at the last hop"};
@@ -36,9 +37,9 @@ constexpr FactRow kRequestsRefused{"requests_refused", Unit::count, "requests th
 constexpr FactRow kReturnCodeName{"return_code_name", Unit::word, "the name of the return code; the code where it has none"};
 constexpr FactRow kReturnCode{"return_code", Unit::number, "the return code (UET 1.0 SES)"};
 constexpr std::array kUetFacts{
-    &kAfterTrimming, &kAfterOtherNack,  &kAlreadyAcknowledged, &kFirstUnseen, &kNackName,          &kNackCode,  &kNothingAfterNack,
-    &kTrimmedPackets, &kReportedTrimmed, &kTrimmedAtLastHop,   &kAllAtLastHop, &kEntropy,          &kPathRetransmitted, &kPathShare,
-    &kSoonestAck,    &kOtherPathsAck,   &kRequestsRefused,     &kReturnCodeName, &kReturnCode,
+    &kAfterTrimming, &kAfterOtherNack, &kAlreadyAcknowledged, &kFirstUnseen, &kNackName, &kNackCode, &kNothingAfterNack, &kTrimmedPackets,
+    &kReportedTrimmed, &kTrimmedAtLastHop, &kAllAtLastHop, &kEntropy, &kPathRetransmitted, &kPathShare, &kSoonestAck, &kOtherPathsAck,
+    &kRequestsRefused, &kReturnCodeName, &kReturnCode,
 };
 
 struct Context {
