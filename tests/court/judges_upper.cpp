@@ -267,24 +267,26 @@ void protocol_error(Hearing& hearing) {
 
 // Of RPC over RDMA (RFC 8166 4): the first four words of a header, and its XID again behind three empty lists.
 void message_malformed(Hearing& hearing) {
-    const auto said = hearing.must_say("^" + kHost + " sent " + kHost + " " + kNumber +
-                                       " messages? of RPC over RDMA that breaks? the format: (version (\\d+), not 1|message type (\\d+), which does not exist|"
-                                       "another XID than the RPC header behind it)\\.$");
-    if (!said) return;
+    const auto ends = in_session(hearing);
+    const bool by_active = hearing.flag("by_active");
+    const std::string said = hearing.word("said").value_or("");
+    if (!ends) return;
+    hearing.expect(ends->upper == Upper::rpc, "the court does not know that protocol");
+    const std::string &from = by_active ? ends->active : ends->passive, &to = by_active ? ends->passive : ends->active;
     constexpr std::size_t kLists = 28;
     std::uint64_t broken = 0;
     for (const Sent& sent : sent_messages(hearing)) {
-        if (sent.from != (*said)[1] || sent.to != (*said)[2] || sent.bytes.size() < kLists + 4) continue;
+        if (sent.from != from || sent.to != to || sent.bytes.size() < kLists + 4) continue;
         const auto version = number_at(sent.bytes, 4, 4), type = number_at(sent.bytes, 12, 4);
         const bool other = version == 1 && type <= 1 && number_at(sent.bytes, 0, 4) != number_at(sent.bytes, kLists, 4);
-        const bool breaks = !(*said)[5].empty()   ? version != 1 && version == sum_of((*said)[5])
-                            : !(*said)[6].empty() ? type > 4 && type == sum_of((*said)[6])
-                                                  : other;
+        const bool breaks = (version != 1 && said == fmt::format("version {}, not 1", version)) ||
+                            (type > 4 && said == fmt::format("message type {}, which does not exist", type)) ||
+                            (other && said == "another XID than the RPC header behind it");
         if (!breaks) continue;
         ++broken;
         hearing.expect(proves(hearing, sent.last_frame), fmt::format("frame {} is not in its evidence", sent.last_frame));
     }
-    hearing.equal("messages", sum_of((*said)[3]), broken);
+    hearing.equal_fact("occurrences", static_cast<double>(broken));
 }
 
 // An asynchronous message of iSCSI that drops the connection or the session (RFC 7143 11.9).
