@@ -75,7 +75,7 @@ void add_group(std::string& out, const FindingGroup& group, const FindingPanel& 
     if (!several) add_fact(out, "frames", frames_text(first, ", "));
     add_fact(out, "source of the rule", clause_text(first));
     if (!several)
-        for (const Fact& fact : first.facts) add_fact(out, fact.row->meaning, fact_text(fact));
+        for (const Fact& fact : first.facts) add_fact(out, fact_label(*fact.row), fact_text(fact));
     out += "</dl>\n";
     if (several) add_list(out, group, collected, room);
     else --room.left;

@@ -2,6 +2,7 @@
 #include <transport-replay/report/fact_text.hpp>
 #include <transport-replay/report/words.hpp>
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -20,6 +21,12 @@ std::string joined(const std::vector<std::string>& texts, std::string_view betwe
 }
 
 }  // namespace
+
+std::string fact_label(const FactRow& row) {
+    std::string label(row.name);
+    std::ranges::replace(label, '_', ' ');
+    return label;
+}
 
 std::string fact_text(const Fact& fact, std::string_view style) {
     struct Writer {

@@ -8,6 +8,8 @@
 
 namespace qps::transport {
 
+// "longest stall": its name in words.
+[[nodiscard]] std::string fact_label(const FactRow& row);
 [[nodiscard]] std::string fact_text(const Fact& fact, std::string_view style = {});
 
 }  // namespace qps::transport

@@ -110,7 +110,7 @@ void append_connection(std::string& out, const Timeline& timeline, const Connect
 void append_facts(std::string& out, const Finding& finding) {
     if (finding.facts.empty()) return;
     out += "\n## Facts\n\n";
-    for (const Fact& fact : finding.facts) append_item(out, fact.row->meaning, fact_text(fact));
+    for (const Fact& fact : finding.facts) append_item(out, fact_label(*fact.row), fact_text(fact));
 }
 
 void append_evidence(std::string& out, const Finding& finding) {
