@@ -126,8 +126,11 @@ public:
                 sink_.add(schema_of("finding_packets"), std::array<Cell, 4>{number, transport::number(event.frame),
                                                                             text_cell(transport::kEventRoleNames[static_cast<std::size_t>(event.role)]),
                                                                             transport::number(event.time)});
-            for (const transport::Fact& fact : finding.facts)
-                sink_.add(schema_of("finding_facts"), std::array<Cell, 3>{number, text_cell(transport::json_name(*fact.row)), fact_cell(fact)});
+            for (const transport::Fact& fact : finding.facts) {
+                const Cell value = fact_cell(fact);
+                const bool is_text = std::holds_alternative<std::string>(value);
+                sink_.add(schema_of("finding_facts"), std::array<Cell, 4>{number, text_cell(transport::json_name(*fact.row)), is_text ? Cell{} : value, is_text ? value : Cell{}});
+            }
         }
         sink_.commit();
     }

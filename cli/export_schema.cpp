@@ -143,7 +143,8 @@ constexpr std::array kFindingPacketColumns{
 constexpr std::array kFindingFactColumns{
     SchemaColumn{"finding", kInteger, "which finding", "findings"},
     SchemaColumn{"fact", kText, "name of a fact, as in JSON (docs/findings.md)"},
-    SchemaColumn{"value", kInteger, "a number in the unit of its name, or a text"},
+    SchemaColumn{"number", kInteger, "in the unit of its name; absent where it is none"},
+    SchemaColumn{"text", kText, "of what is no whole number: hosts, words, shares"},
 };
 constexpr std::array kTimelineColumns{
     SchemaColumn{"start_ns", kInteger, "start of the interval"},

@@ -8,7 +8,6 @@
 #include <array>
 #include <cstdlib>
 #include <map>
-#include <regex>
 #include <set>
 
 #include <fmt/format.h>
@@ -43,38 +42,15 @@ namespace {
 // What was heard of a finding.
 struct Heard {
     std::size_t times = 0;
-    std::size_t altered = 0, noticed = 0;    // numbers of its sentences, made wrong
+    std::size_t altered = 0, noticed = 0;    // its numbers, made wrong
     std::set<std::string> agreed, objected;  // captures
 };
 
-// The sentence once for each of its numbers, with that number more than doubled. Addresses, ports and names are none.
-std::vector<std::string> altered(const std::string& sentence) {
-    static const std::regex kNumbers("(^|[ (+])(\\d[\\d,]*(?:\\.\\d+)?)(?=[ );,%]|\\.$|\\. |$)");
-    static const std::array<std::string_view, 6> kNames{"QP ", "port ", "RFC ", "trap ", "QPN ", "interface "};
-    std::vector<std::string> out;
-    for (std::sregex_iterator at(sentence.begin(), sentence.end(), kNumbers), end; at != end; ++at) {
-        const auto place = static_cast<std::size_t>(at->position(2));
-        const std::string before = sentence.substr(0, place);
-        const bool is_name = before.size() > 1 && before.back() == '(' && before[before.size() - 2] != ' ';  // MODE SENSE(10)
-        if (is_name || std::ranges::any_of(kNames, [&](std::string_view name) { return before.ends_with(name); })) continue;
-        std::string digits = at->str(2);
-        std::erase(digits, ',');
-        const std::string more = digits.find('.') == std::string::npos ? std::to_string(2 * std::stoull(digits) + 1)
-                                                                       : fmt::format("{:.4g}", 2 * std::stod(digits) + 1);
-        out.push_back(before + more + sentence.substr(place + at->str(2).size()));
-    }
-    return out;
-}
-
-// The claim once for each of its numbers, made wrong: where its judge asks for facts, of those.
-std::vector<Claim> altered(const Claim& claim, bool by_facts) {
+// The claim once for each of its numbers, with that number more than doubled.
+std::vector<Claim> altered(const Claim& claim) {
     std::vector<Claim> out;
-    if (by_facts) {
-        for (const auto& [name, value] : claim.facts)
-            if (const double* number = std::get_if<double>(&value)) out.emplace_back(claim).facts[name] = 2 * *number + 1;
-        return out;
-    }
-    for (std::string& sentence : altered(claim.sentence)) out.emplace_back(claim).sentence = std::move(sentence);
+    for (const auto& [name, value] : claim.facts)
+        if (const double* number = std::get_if<double>(&value)) out.emplace_back(claim).facts[name] = 2 * *number + 1;
     return out;
 }
 
@@ -86,10 +62,10 @@ std::string difference(const Claim& claim, const Claim& other) {
 }
 
 // A judge that agreed objects to other numbers.
-void cross_examine(const Judge& judge, const Claim& claim, bool by_facts, const Recording& recording, const std::vector<Wire>& wires, Heard& heard) {
+void cross_examine(const Judge& judge, const Claim& claim, const Recording& recording, const std::vector<Wire>& wires, Heard& heard) {
     constexpr std::size_t kEnough = 60;  // numbers
     if (heard.altered >= kEnough) return;
-    for (const Claim& other : altered(claim, by_facts)) {
+    for (const Claim& other : altered(claim)) {
         Hearing hearing(other, recording, wires);
         judge.judge(hearing);
         hearing.close();
@@ -117,7 +93,7 @@ std::vector<Violation> sit(const std::vector<Exhibit>& all, std::map<std::string
             Hearing hearing(claim, all[i].recording, wires);
             judge->judge(hearing);
             hearing.close();
-            if (hearing.objections().empty()) cross_examine(*judge, claim, hearing.by_facts(), all[i].recording, wires, own);
+            if (hearing.objections().empty()) cross_examine(*judge, claim, all[i].recording, wires, own);
             (hearing.objections().empty() ? own.agreed : own.objected).insert(all[i].name);
             for (const std::string& objection : hearing.objections())
                 violations.push_back({all[i].name, "claims", claim.id, objection, claim.sentence});

@@ -1,16 +1,13 @@
 // A hearing: one finding, the packets of its capture, and what speaks against it.
 //
-// A judge takes phrases out of the sentence and proves each from the packets. What is left in the end and holds a number is a claim
-// that nobody proved, and speaks against the finding like a wrong one.
+// A judge asks for facts and proves each from the packets. A number that nobody asked for is a claim that nobody proved, and speaks against
+// the finding like a wrong one.
 #pragma once
 
 #include <tests/court/analyser.hpp>
-#include <tests/court/sentence.hpp>
 #include <tests/court/wire.hpp>
 
 namespace qps::court {
-
-using Groups = std::vector<std::string>;  // of a regular expression; [0] is the whole
 
 class Hearing {
 public:
@@ -34,15 +31,6 @@ public:
     void at_most_fact(const std::string& name, double shown);
     // The same of a share or a rate, which JSON has with six digits.
     void near_fact(const std::string& name, double shown);
-    // Whether its judge asked for facts, so that nothing follows from the sentence.
-    [[nodiscard]] bool by_facts() const { return by_facts_; }
-
-    // Takes the first match out of the sentence.
-    [[nodiscard]] std::optional<Groups> take(const std::string& pattern);
-    // The same, and a sentence without it is an objection.
-    [[nodiscard]] std::optional<Groups> must_say(const std::string& pattern);
-    // The first match in the advice, which may say what need not be proven.
-    [[nodiscard]] std::optional<Groups> advised(const std::string& pattern) const;
     void object(std::string why) { objections_.push_back(std::move(why)); }
     void expect(bool holds, std::string_view why) {
         if (!holds) object(std::string(why));
@@ -50,10 +38,6 @@ public:
     // "says 21 lost packets, and the packets show 20"
     void equal(std::string_view what, std::uint64_t said, std::uint64_t shown);
     void at_most(std::string_view what, std::uint64_t said, std::uint64_t shown);
-    void equal(std::string_view what, const std::string& said, double shown);
-    void at_most(std::string_view what, const std::string& said, double shown);
-    // A share in percent, as text without its sign.
-    void share(const std::string& said, std::uint64_t part, std::uint64_t whole);
     // Numbers that nobody took.
     void close();
 
@@ -61,9 +45,7 @@ private:
     const Claim& claim_;
     const Recording& recording_;
     const std::vector<Wire>& wires_;
-    std::string rest_;
     std::map<std::string, ClaimedValue> unproven_;
-    bool by_facts_ = false;  // its judge asks for facts, so the sentence need not be read
     template <class T>
     [[nodiscard]] std::optional<T> take_fact(const std::string& name);
     std::vector<std::string> objections_;
@@ -98,8 +80,5 @@ struct Repeated {
 };
 // Requests whose PSN is not beyond all sent before, and their bytes on the wire.
 [[nodiscard]] Repeated not_advancing(const Way& way, const Hearing& hearing);
-
-inline const std::string kHost = "([0-9a-f.:]+)", kQp = "(?: QP (\\d+))?", kNumber = "([\\d,]+)", kTimes = "(once|twice|[\\d,]+ times)",
-                         kQuantity = "([\\d.,]+ [A-Za-z]+)";
 
 }  // namespace qps::court

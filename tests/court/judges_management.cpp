@@ -13,8 +13,6 @@ namespace qps::court {
 
 namespace {
 
-std::uint64_t counted(const std::string& words) { return count_of(words).value_or(0); }
-
 // Who requested the connection, and of whom.
 struct Sides {
     std::string active, passive;
@@ -296,22 +294,22 @@ void read_depth_exceeded(Hearing& hearing) {
 
 // A REP has the Starting PSN in its bytes 20 to 22, a REQ in 44 to 46 (12.6.5, 12.6.8).
 void starting_psn_differs(Hearing& hearing) {
-    const auto said = hearing.must_say("^" + kHost + kQp + " began to send to " + kHost + " with PSN " + kNumber + ", although the (REP|REQ) of " + kHost +
-                                       " asks for " + kNumber + ": nothing was lost before\\.$");
-    if (!said) return;
-    const std::string &from = (*said)[1], &to = (*said)[3];
-    const bool by_reply = (*said)[5] == "REP";
+    const auto requester = hearing.end("requester"), responder = hearing.end("responder");
+    const auto started = hearing.number("starting_psn"), announced = hearing.number("announced_psn");
+    if (!requester || !responder || !started || !announced) return hearing.object("does not say who began with which PSN");
+    const std::string &from = requester->address, &to = responder->address;
+    const bool by_reply = hearing.word("announced_in") == "REP";
     const auto all = messages(hearing);
     hearing.expect(std::ranges::any_of(all,
                                        [&](const Message& one) {
                                            return one.is() == (by_reply ? Message::rep : Message::req) && one.from() == to && one.to() == from &&
-                                                  one.number(by_reply ? 20 : 44, 3) == counted((*said)[7]);
+                                                  one.number(by_reply ? 20 : 44, 3) == *announced;
                                        }),
                    "no such message asks for that PSN");
     const auto first = std::ranges::find_if(hearing.wires(), [&](const Wire& wire) {
         return wire.from == from && wire.to == to && wire.request() && wire.to_qp > 1;
     });
-    hearing.expect(first != hearing.wires().end() && first->psn == counted((*said)[4]), "its first request has another PSN");
+    hearing.expect(first != hearing.wires().end() && first->psn == *started, "its first request has another PSN");
 }
 
 constexpr std::array kManagementJudges{

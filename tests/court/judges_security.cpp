@@ -17,8 +17,6 @@ namespace {
 constexpr std::uint32_t kRemoteAccessError = 2;
 constexpr std::int64_t kAnswerDue = 1'000'000'000;  // ns
 
-std::uint64_t named_count(const std::string& words) { return count_of(words).value_or(0); }
-
 // Requests with an R_Key of one host to another, each with the NAK that refused it: the next to the same PSN, of the other.
 void keys_tried(Hearing& hearing) {
     const std::string from = hearing.word("host").value_or(""), to = hearing.word("peer").value_or("");

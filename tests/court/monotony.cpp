@@ -30,7 +30,7 @@ bool same_ends(const Claim& derived, const Claim& whole) {
 bool same_kind(const Claim& derived, const Claim& whole) {
     if (derived.id == whole.id) return true;
     if (derived.id != "go-back-n-loss") return false;
-    return whole.id == "selective-repeat" || (whole.id == "reordered-not-lost" && derived.sentence.find(" missed") != std::string::npos);
+    return whole.id == "selective-repeat" || (whole.id == "reordered-not-lost" && !derived.facts.contains("lost_proven"));
 }
 
 // "" where the whole has it too.

@@ -1,7 +1,6 @@
 // What the program says of simulated captures, against what the simulator knows: an error or a warning is of something that happened,
 // and not of more than happened.
 #include <tests/court/exhibits.hpp>
-#include <tests/court/sentence.hpp>
 #include <tests/court/violation.hpp>
 #include <tests/support/catch.hpp>
 
@@ -74,23 +73,24 @@ std::string failed(const Claim&, const Flow& flow) {
 // The NAK may be lost behind the tap, and the requester never know.
 std::string refused(const Claim& claim, const Flow& flow) { return at_most("fatal NAKs", claim.count, flow.truth.sent.fatal_naks); }
 
-// How many of its events a sentence puts down to a cause: "3 events, all lost between", "1 event, lost between", "2 lost between".
-std::uint64_t put_down_to(const Claim& claim, const std::string& cause) {
-    if (claim.sentence.find("all " + cause) != std::string::npos || claim.sentence.find("event, " + cause) != std::string::npos)
-        return claim.count;
-    return number_before(claim.sentence, cause).value_or(0);
+// A count among the facts of a claim; 0 where it is not there.
+std::uint64_t fact(const Claim& claim, const std::string& name) {
+    const auto found = claim.facts.find(name);
+    const double* number = found == claim.facts.end() ? nullptr : std::get_if<double>(&found->second);
+    return number == nullptr ? 0 : static_cast<std::uint64_t>(*number);
 }
 
 // What a responder asked for again was lost, where it is said to be "lost"; else it was lost, or late, or discarded because of one
 // that was.
 std::string missed(const Claim& claim, const Flow& flow) {
     const std::uint64_t gone = flow.requests_not_delivered(), late = flow.late_requests(), naks = flow.truth.sent.sequence_naks;
-    const std::uint64_t packets = number_before(claim.sentence, "packet").value_or(claim.count);
-    const bool lost = claim.sentence.find(" lost " + std::to_string(packets) + " packet") != std::string::npos;
+    const bool alone = !claim.facts.contains("lost");  // NAKs whose requests were not captured
+    const std::uint64_t packets = alone ? claim.count : fact(claim, "lost");
+    const bool lost = claim.facts.contains("lost_proven");
     for (const std::string& why : {lost ? at_most("lost packets", packets, gone) : at_most("missed packets", packets, gone + late + naks),
                                    gone + late == 0 ? std::string("nothing was lost or late") : at_most("sequence NAKs", claim.count, naks),
-                                   at_most("losses before the tap", put_down_to(claim, "lost between"), gone),
-                                   at_most("corrupted packets", put_down_to(claim, "corrupted before"), flow.corrupted_requests())})
+                                   at_most("losses before the tap", fact(claim, "lost_before_tap"), gone),
+                                   at_most("corrupted packets", fact(claim, "corrupted_before_tap"), flow.corrupted_requests())})
         if (!why.empty()) return why;
     return "";
 }
@@ -108,9 +108,9 @@ const std::map<std::string, Verdict>& truths() {
          [](const Claim& claim, const Flow& flow) -> std::string {
              const std::uint64_t late = flow.late_requests();
              if (late == 0) return "nothing was late";
-             if (std::string why = at_most("late requests", number_before(claim.sentence, "of ").value_or(0), late); !why.empty()) return why;
+             if (std::string why = at_most("late requests", fact(claim, "overtaken"), late); !why.empty()) return why;
              // Each late packet is asked for once, or with it what was discarded behind it.
-             if (claim.sentence.find("discarded behind") == std::string::npos && claim.count > late)
+             if (!claim.facts.contains("discarded_behind_late") && claim.count > late)
                  return at_most("NAKed late packets", claim.count, late);
              return at_most("sequence NAKs", claim.count, flow.truth.sent.sequence_naks);
          }},
@@ -119,11 +119,11 @@ const std::map<std::string, Verdict>& truths() {
         {"rnr-stall", [](const Claim& claim, const Flow& flow) { return at_most("RNR NAKs", claim.count, flow.truth.sent.rnr_naks); }},
         {"ack-timeout",
          [](const Claim& claim, const Flow& flow) {
-             return at_most("timeouts", number_before(claim.sentence, "waiting").value_or(claim.count), flow.truth.requester.timeouts);
+             return at_most("timeouts", fact(claim, "timeouts"), flow.truth.requester.timeouts);
          }},
         {"spurious-retransmission",
          [](const Claim& claim, const Flow& flow) -> std::string {
-             if (claim.sentence.find("nothing was lost") == std::string::npos) return at_most("retransmissions", claim.count, flow.again());
+             if (claim.party == "undecided") return at_most("retransmissions", claim.count, flow.again());
              return at_most("retransmissions without a loss", claim.count,
                             flow.requests_not_delivered() + flow.responses_not_delivered() == 0 ? flow.truth.requester.timeouts : 0);
          }},
@@ -131,15 +131,11 @@ const std::map<std::string, Verdict>& truths() {
          [](const Claim& claim, const Flow& flow) -> std::string {
              const std::uint64_t gone = flow.responses_not_delivered();
              const std::uint64_t late = flow.late_responses(), corrupted = flow.corrupted_responses();
-             const auto responses = [&](const std::string& what) {
-                 const auto several = number_before(claim.sentence, "response packets " + what);
-                 return several ? *several : number_before(claim.sentence, "response packet " + what).value_or(0);
-             };
              if (gone + corrupted + flow.reordered() == 0) return "no response was lost, corrupted or late";
-             if (std::string why = at_most("missing responses", responses("had not"), gone + late);
+             if (std::string why = at_most("missing responses", fact(claim, "responses_missed"), gone + late);
                  !why.empty())
                  return why;
-             return at_most("late responses", responses("passed it late"), late);
+             return at_most("late responses", fact(claim, "responses_late"), late);
          }},
         {"out-of-order-delivery",
          [](const Claim&, const Flow& flow) -> std::string { return flow.reordered() != 0 ? "" : "nothing was reordered"; }},
@@ -168,10 +164,12 @@ std::string why_false(const Claim& claim, const Simulated& simulated, const Scen
     }
     const auto judge = truths().find(claim.id);
     if (judge == truths().end()) return "nothing of the kind was simulated";
-    // Of the two ways of a connection the one whose responder the sentence begins with is the one that is spoken of.
+    // Of the two ways of a connection the one whose responder the finding names is the one that is spoken of.
     const auto is_named = [&](const FlowTruth& flow) {
         const std::string responder = text(address_of(other(flow.from), scenario.network));
-        return claim.sentence.starts_with(fmt::format("{} QP {} ", responder, std::to_underlying(flow.responder_qp)));
+        const auto named = claim.facts.find("responder");
+        const ClaimedEnd* end = named == claim.facts.end() ? nullptr : std::get_if<ClaimedEnd>(&named->second);
+        return end != nullptr && *end == ClaimedEnd{responder, std::to_underlying(flow.responder_qp)};
     };
     const auto& flows = simulated.truth.flows;
     const bool named = std::ranges::any_of(flows, is_named);

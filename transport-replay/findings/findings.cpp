@@ -1,6 +1,7 @@
 #include <transport-replay/findings/findings.hpp>
 #include <transport-replay/findings/facts.hpp>
 #include <transport-replay/findings/families.hpp>
+#include <transport-replay/findings/loss_place.hpp>
 #include <transport-replay/findings/sentence.hpp>
 #include <transport-replay/model/timeline.hpp>
 
@@ -135,6 +136,7 @@ std::span<const FactRow* const> fact_rows() {
     static const std::vector<const FactRow*> rows = [] {
         std::vector<const FactRow*> all(facts::kShared.begin(), facts::kShared.end());
         for (const auto family : kFamilies) all.insert(all.end(), family().facts.begin(), family().facts.end());
+        all.insert(all.end(), loss_place_facts().begin(), loss_place_facts().end());
         std::ranges::sort(all, {}, &FactRow::name);
         return all;
     }();
