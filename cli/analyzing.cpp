@@ -308,9 +308,7 @@ Analyzed analyze(const Options& options, const Filter& wanted_packets, const Out
         return analyze_in_lanes(options, *filter, output, listening, {.known = settings, .lanes = lanes_for(options, listening), .again = again});
     };
     analyzed = read(known, false);
-    const std::size_t recordings = analyzed.timeline.recordings.size() + 1;
-    if (recordings != 1 && !options.quiet)
-        say("qpscope: the files are {} recordings that do not continue each other: each is judged by itself\n", recordings);
+    say_recordings(options, analyzed.timeline);
     if (on_the_way || !analyzed.timeline.learned.any() || !can_be_read_twice(options) || interrupted()) return analyzed;
     const ExitCode code = analyzed.code;
     known.traits = std::move(analyzed.timeline.learned);
@@ -395,6 +393,11 @@ ExitCode say_nothing_seen(const Options& options, const transport::Timeline& tim
     if (saw_anything(timeline) || chosen) return ExitCode::done;
     if (!options.quiet) say("qpscope: {}\n", kNothingSeen);
     return ExitCode::unjudged;
+}
+
+void say_recordings(const Options& options, const transport::Timeline& timeline) {
+    if (timeline.recordings.empty() || options.quiet) return;
+    say("qpscope: the files are {} recordings that do not continue each other: each is judged by itself\n", timeline.recordings.size() + 1);
 }
 
 ExitCode finish(const Options& options, const Analyzed& analyzed, Output& output) {

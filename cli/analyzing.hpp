@@ -91,6 +91,8 @@ struct Analyzed {
 
 // The exit code of a command: that of the inputs, of the output, and of the findings where the user asked for it.
 [[nodiscard]] ExitCode finish(const Options& options, const Analyzed& analyzed, Output& output);
+// How many recordings the files are, where they do not continue each other.
+void say_recordings(const Options& options, const transport::Timeline& timeline);
 
 // Says that there is none of what a table lists: an empty table looks like a failure.
 void report_none(const Options& options, std::string_view what);

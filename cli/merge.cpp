@@ -170,6 +170,7 @@ ExitCode run_merge(const Options& options) {
         if (capture.origin.damaged) incomplete.push_back(fmt::format("{}: truncated or damaged: its readable part was analysed", fmt::join(capture.origin.inputs, ", ")));
     Analyzed analyzed{.timeline = conclude(std::move(*joined), *log, std::vector(options.unordered)), .code = code, .frames = 0, .any = true, .known = {}};
     analyzed.timeline.incomplete = std::move(incomplete);
+    say_recordings(options, analyzed.timeline);
     show(shown, analyzed.timeline, output);
     return finish(options, analyzed, output);
 }

@@ -17,13 +17,22 @@ constexpr std::string_view kOthers = "of connections or hosts that the sentence 
 constexpr std::string_view kRules = "the court does not know every rule of every format";
 
 constexpr std::array kUnproven{
-    Unproven{"ack-timeout", 20, kBound},        Unproven{"capture-duplicates", 2, kTolerance},
-    Unproven{"cm-retries", 5, kOthers},         Unproven{"gaps-unexplained", 2, kBound},
-    Unproven{"go-back-n-loss", 16, kBound},     Unproven{"icrc-wrong", 1, kOthers},
+    Unproven{"ack-timeout", 20, kBound},
+    Unproven{"capture-duplicates", 2, kTolerance},
+    Unproven{"cm-retries", 5, kOthers},
+    Unproven{"credits-exhausted", 3, kBound},
+    Unproven{"gaps-unexplained", 2, kBound},
+    Unproven{"go-back-n-loss", 16, kBound},
+    Unproven{"icrc-wrong", 1, kOthers},
     Unproven{"malformed-packets", 4, kRules},
-    Unproven{"nak-ignored", 2, kBound},         Unproven{"read-response-lost", 24, kBound},
-    Unproven{"reordered-not-lost", 19, kBound}, Unproven{"retransmission-undecided", 10, kBound},
-    Unproven{"rnr-stall", 7, kBound},           Unproven{"selective-repeat", 14, kBound},
+    Unproven{"nak-ignored", 2, kBound},
+    Unproven{"operation-failed", 2, kBound},
+    Unproven{"pfc-pause", 1, kBound},
+    Unproven{"read-response-lost", 24, kBound},
+    Unproven{"reordered-not-lost", 19, kBound},
+    Unproven{"retransmission-undecided", 10, kBound},
+    Unproven{"rnr-stall", 7, kBound},
+    Unproven{"selective-repeat", 14, kBound},
     Unproven{"udp-port-entropy", 5, kOthers},
 };
 

@@ -14,6 +14,17 @@ namespace qps::court {
 
 namespace {
 
+// What an entry of a list begins with: "1,017 packets" is 1,017.
+std::uint64_t number(std::string_view entry) {
+    std::uint64_t value = 0;
+    for (const char c : entry) {
+        if (c == ',') continue;
+        if (c < '0' || c > '9') break;
+        value = value * 10 + static_cast<std::uint64_t>(c - '0');
+    }
+    return value;
+}
+
 using Counts = std::map<std::uint32_t, std::uint64_t>;  // packets by value
 
 // Whether most packets of the direction have this value; of values that are as frequent any is.

@@ -26,6 +26,7 @@ constexpr Annotation kFull{
     .messages_completed = 2,
     .latency = Duration{1'234'567},
     .ulp = {},
+    .since_previous = Duration{1'500},
     .link_credits = 12,
     .message = 17,
     .message_frames = kFramesOfMessage,
@@ -50,7 +51,7 @@ void for_each_annotated(const Each& each) {
             each(entry);
             ++count;
         }
-    CHECK(count == 15);  // members of Annotation, one of which gives three
+    CHECK(count == 16);  // members of Annotation, one of which gives three
 }
 
 }  // namespace
@@ -61,7 +62,7 @@ TEST_CASE("a packet without an annotation has none of the annotated fields, one 
         Decoded plain = of_link ? flow_control() : send_only();
         Decoded full = of_link ? flow_control() : send_only();
         full.packet.annotation = &kFull;
-        CHECK(entry.name.starts_with("rdma."));
+        CHECK((entry.name.starts_with("rdma.") || entry.name == "frame.time_delta"));
         CHECK_FALSE(plain.value(entry.name));
         CHECK_FALSE(passes(entry.name, plain.packet));
         CHECK(full.value(entry.name));

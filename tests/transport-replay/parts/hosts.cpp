@@ -46,6 +46,10 @@ AnalysisPart host_part(const ClusterTraffic& traffic, std::string name, PartOf w
     return part;
 }
 
+void name_this_tap(std::string& words) {
+    for (std::size_t at; (at = words.find("the tap of this")) != std::string::npos;) words.replace(at, 15, "this tap");
+}
+
 std::string name_of(const HostCapture& capture) { return fmt::format("node-{:02}", capture.host); }
 
 // What is told of losses is true of the network.
@@ -161,9 +165,13 @@ TEST_CASE("one host alone says what its capture says") {
         host.hosts.clear();
         for (Recovery& recovery : host.recoveries) recovery.passed = recovery.missed = {};
         host.learned = whole.learned;
-        for (Finding& finding : host.findings)
-            for (std::string* words : {&finding.summary, &finding.advice})
-                for (std::size_t at; (at = words->find("the tap of this")) != std::string::npos;) words->replace(at, 15, "this tap");
+        for (Finding& finding : host.findings) {
+            for (std::string* words : {&finding.summary, &finding.advice}) name_this_tap(*words);
+            for (Fact& fact : finding.facts) {
+                if (std::string* words = std::get_if<std::string>(&fact.value)) name_this_tap(*words);
+                if (auto* list = std::get_if<std::vector<std::string>>(&fact.value)) std::ranges::for_each(*list, name_this_tap);
+            }
+        }
         CHECK(report_of(host) == report_of(whole));
     }
 }
