@@ -113,8 +113,8 @@ void CaptureGate::pass(const GateSummary& summary, std::span<const Observation> 
     for (std::size_t i = 0; i < entries.size(); ++i) {
         const auto& [packet, plain, numbered] = entries[i];
         if (!sampler_.passes_over(packet.hash)) sampler_.observe(batch[i]);
-        if (!plain && QualityTracker::is_faulty(batch[i])) quality_.take_fault(batch[i]);
         const Repetition repetition = numbered ? quality_.take(met_at(i)) : Repetition::none;
+        if (!plain && QualityTracker::is_faulty(batch[i])) quality_.take_fault(batch[i], repetition);
         if (!plain || repetition != Repetition::none) [[unlikely]] {
             sights[i] = decide(batch[i], repetition, CopyFilter::Copy::no);
             continue;

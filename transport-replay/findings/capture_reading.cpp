@@ -166,7 +166,8 @@ Family capture_reading_family() {
                    .alike =
                        "A datagram of another protocol to UDP port 4791 whose first fragment reads like a transport header.",
                    .limits =
-                       "First fragments alone have the transport header: whether the others passed, and were put together, is not looked at.",
+                       "First fragments alone have the transport header: whether the others passed, and were put together, is not looked at. What was captured "
+                       "again with the same bytes counts once.",
                    .draw = ip_fragments},
         FindingRow{.id = "analysis-bounded",
                    .severity = Severity::note,

@@ -29,7 +29,7 @@ struct CaptureQuality {
     std::uint64_t unreadable = 0;  // RDMA whose BTH was cut off
     std::uint64_t faulty = 0;      // RDMA packets with a fault of any layer but the cut, which are no fragments
     std::uint64_t faulty_again = 0;  // of those: with the same bytes as one before, as far as the hash of packets has them
-    std::uint64_t fragments = 0;     // IP fragments that begin with a BTH: the first of each datagram, copies included
+    std::uint64_t fragments = 0;     // IP fragments that begin with a BTH: the first of each datagram, without copies
     std::uint64_t icrc_good = 0;
     std::uint64_t icrc_bad = 0;
     std::uint64_t icrc_not_checkable = 0;

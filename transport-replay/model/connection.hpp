@@ -212,6 +212,7 @@ struct Incidents {
     std::uint64_t failed = 0;  // messages
     std::uint64_t abandoned = 0;
     std::uint32_t psn_returns = 0;  // how often its PSNs went far away (kFarPsn), and came back soon to where they were
+    bool begun_ahead = false;       // of the PSN that CM announced: the MSN of an ACK shows that no request was before the first seen
 
     struct Odd {
         Oddity oddity{};
@@ -243,7 +244,7 @@ struct Way {
     DurationSummary latency;  // first request packet to completion
     std::uint64_t open = 0;
     std::uint32_t path_mtu = 0;   // bytes: the longest payload of a FIRST or MIDDLE that it sent; 0: none
-    std::uint32_t first_psn = 0;  // of its requests
+    std::uint32_t first_psn = 0;  // of its requests that are not corrupt
     Seldom<Incidents> incidents;
 
     dissect::Instant first_time{};

@@ -115,13 +115,17 @@ std::uint32_t GapLedger::fill_rest(Psn first, Psn behind) {
     return filled;
 }
 
-void GapLedger::withdraw_before(Psn behind) {
-    if (!state_.there()) return;
+bool GapLedger::withdraw_only(Psn behind, std::uint32_t count) {
+    if (!state_.there()) return false;
     State& state = state_.made();
-    const auto range = std::ranges::find_if(state.ranges, [&](const Range& one) { return one.first + one.count == behind && !one.asked_for && !one.corrupt; });
-    if (range == state.ranges.end()) return;
-    state.counts.skipped -= std::min<std::uint64_t>(state.counts.skipped, range->count);
-    state.ranges.erase(range);
+    if (state.counts.skipped != count) return false;
+    const bool acknowledged = state.ranges.empty() && state.counts.tap == count;
+    const bool open = state.ranges.size() == 1 && state.ranges[0].count == count && state.ranges[0].first + count == behind &&
+                      !state.ranges[0].asked_for && !state.ranges[0].corrupt;
+    if (!acknowledged && !open) return false;
+    state.counts = {};
+    state.ranges.clear();
+    return true;
 }
 
 void GapLedger::last_was_sent_again() {

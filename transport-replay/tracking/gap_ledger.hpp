@@ -55,8 +55,9 @@ public:
     std::optional<Filled> fill(dissect::Psn psn, GapFilling filling);
     // PSNs that a READ takes beside its first: no packets of their own. How many of them were in a gap.
     std::uint32_t fill_rest(dissect::Psn first, dissect::Psn behind);
-    // The PSNs right before `behind` were never due, unless somebody asked for them.
-    void withdraw_before(dissect::Psn behind);
+    // So many PSNs right before `behind` were never due. False, and nothing is changed, where any of them came or was asked for, or others
+    // were skipped as well.
+    [[nodiscard]] bool withdraw_only(dissect::Psn behind, std::uint32_t count);
     // What was filled last as overtaken turned out to be the start of a recovery.
     void last_was_sent_again();
     // What was filled by a retransmission was only late: its first sending came after all.

@@ -94,9 +94,9 @@ bool QualityTracker::is_mirror_duplicate(Repetition repetition) const {
 }
 
 // What the capture has of it, whichever tap it is from.
-void QualityTracker::take_contents(const Observation& observation) {
+void QualityTracker::take_contents(const Observation& observation, Repetition repetition) {
     contents_.add(observation);
-    if (is_faulty(observation)) take_fault(observation);
+    if (is_faulty(observation)) take_fault(observation, repetition);
 }
 
 bool QualityTracker::is_faulty(const Observation& observation) {
@@ -106,9 +106,9 @@ bool QualityTracker::is_faulty(const Observation& observation) {
 
 // Another tap's recording of a malformed packet is no second one; nor can it be told from a retransmission, so both are called the same
 // bytes.
-void QualityTracker::take_fault(const Observation& observation) {
+void QualityTracker::take_fault(const Observation& observation, Repetition repetition) {
     if (observation.fault == Fault::fragment) {
-        ++quality_.fragments;
+        quality_.fragments += repetition == Repetition::none ? 1 : 0;
         return;
     }
     ++quality_.faulty;
@@ -117,7 +117,7 @@ void QualityTracker::take_fault(const Observation& observation) {
 }
 
 void QualityTracker::leave_out(const Observation& observation) {
-    take_contents(observation);
+    take_contents(observation, Repetition::other_tap);
     ++quality_.left_out;
 }
 
@@ -131,7 +131,7 @@ Repetition QualityTracker::observe(const Observation& observation, bool timed, c
     // Files that are read one after the other begin anew where they are several taps' of the same time.
     if (timed) clock_.add(observation, clocks_by_file_ && observation.file != file_);
     if (timed) file_ = observation.file;
-    take_contents(observation);
+    take_contents(observation, met.repetition);
     if (!observation.is_numbered()) return Repetition::none;
     if (HeardPair::is_told_of(observation)) {
         HeardPair pair{.hash = observation.hosts_hash, .first = observation.flow.source, .second = observation.flow.destination};

@@ -114,7 +114,7 @@ public:
     void take(const ContentSums& contents, const ClockSums& clock, dissect::FrameIndex start, const HeardPairs& pairs);
     // What a window said of it, in the order of the capture.
     Repetition take(const Met& met);
-    void take_fault(const Observation& observation);
+    void take_fault(const Observation& observation, Repetition repetition);
     // Whether it is a fault of its sender, or of the network.
     [[nodiscard]] static bool is_faulty(const Observation& observation);
 
@@ -138,7 +138,7 @@ public:
     }
 
 private:
-    void take_contents(const Observation& observation);
+    void take_contents(const Observation& observation, Repetition repetition);
     void take_pair(const HeardPair& pair);
     [[nodiscard]] HeardPair* pair_of(const HeardPair& like);
 

@@ -342,10 +342,9 @@ void Tracker::take_request(WayOf where, const Observation& observation, Repeated
     Direction& direction = entry.directions[static_cast<std::size_t>(where.from())];
     Way& way = entry.connection.way(where.from());
     const Place place_in_message = info(observation.opcode).place;
-    if (way.requests++ == 0) {
-        way.first_psn = observation.psn.value();
-        direction.begins_whole = begins_message(place_in_message);
-    }
+    ++way.requests;
+    const bool first = !std::exchange(direction.begun, true);
+    if (first) way.first_psn = observation.psn.value();
     if (place_in_message == Place::first || place_in_message == Place::middle)
         way.path_mtu = std::max(way.path_mtu, observation.payload_length);
     if (repeated == Repeated::perhaps_by_tap && was_sent(direction, observation.psn)) {  // nothing is concluded from it
@@ -380,6 +379,7 @@ void Tracker::take_request(WayOf where, const Observation& observation, Repeated
     arrived.perhaps_other_tap = repeated == Repeated::perhaps_by_tap;
     record.arrival = arrived.arrival;
     record.missing = arrived.missing;
+    if (first && arrived.arrival == Arrival::ahead && begins_message(place_in_message)) direction.missing_before = arrived.missing;
     place(where, observation, arrived, next, record);
     if (const std::uint32_t reads = direction.requests.reads_open(); reads > reads_before) {
         if (reads > way.most_reads) {

@@ -158,7 +158,8 @@ private:
         GapLedger gaps;
         bool last_was_late = false;       // and counted so
         bool last_was_doubled = false;    // or its requester went back: only haste told
-        bool begins_whole = false;        // its first packet begins a message
+        bool begun = false;               // a request passed that is not corrupt
+        std::uint32_t missing_before = 0;  // PSNs between what CM announced and that request, which begins a message; 0: nobody asks any more
         std::array<Good, 2> last_good;    // of the last two R_Keys
         dissect::Duration best_answer{};  // from the last packet of a message to its answer, at the quickest; 0: not known
     };
@@ -272,7 +273,7 @@ private:
     void settle_early(WayOf answers, Settle which, dissect::Instant now);
     void settle_early();
     void apply_answer(Entry& entry, End requester, const Observation& observation, PacketRecord& record);
-    void doubt_start(Entry& entry, End requester, const Acknowledged& acknowledged, dissect::Msn counted);
+    void doubt_start(Entry& entry, End requester, const Acknowledged& acknowledged, const Observation& ack);
     void apply_acknowledgment(Entry& entry, End requester, const Observation& observation);
     void apply_unread(Entry& entry, End requester, const Observation& observation);
     void refuse(Entry& entry, End requester, const Observation& observation);

@@ -147,13 +147,18 @@ void Tracker::apply_acknowledged(Entry& entry, End requester, const Acknowledged
     direction.watch.overtaken(observation);
 }
 
-// A responder counts the messages of a connection that it took (9.7.7.1). The first ACK of one that counts no more than were seen shows that
-// there was none before them: their requester began elsewhere than CM announced.
-void Tracker::doubt_start(Entry& entry, End requester, const Acknowledged& acknowledged, Msn counted) {
-    const Way& way = entry.connection.way(requester);
+// A responder counts the messages of a connection that it took (9.7.7.1). An ACK that counts as many as were seen, of which none was
+// missed or sent again, shows that there was none before them: their requester began ahead of what CM announced.
+void Tracker::doubt_start(Entry& entry, End requester, const Acknowledged& acknowledged, const Observation& ack) {
+    Way& way = entry.connection.way(requester);
     Direction& direction = entry.directions[static_cast<std::size_t>(requester)];
-    if (!entry.connection.cm_attempt || !direction.begins_whole || way.completed != 0) return;
-    if (acknowledged.messages != 0 && acknowledged.messages == std::to_underlying(counted)) direction.gaps.withdraw_before(Psn(way.first_psn));
+    const Incidents& seen = *way.incidents;
+    const bool smooth = seen.corrupt + seen.retransmitted + seen.duplicated + seen.partial_reads == 0 && entry.connection.cm_attempt;
+    const std::uint64_t messages = way.completed + acknowledged.messages;
+    if (!smooth || acknowledged.messages == 0) return;  // a late ACK counts less than were answered since
+    const std::uint32_t missing = std::exchange(direction.missing_before, 0);
+    if (messages != std::to_underlying(ack.acknowledgment->msn) || !direction.gaps.withdraw_only(Psn(way.first_psn), missing)) return;
+    way.incidents.made().begun_ahead = true;
 }
 
 void Tracker::apply_acknowledgment(Entry& entry, End requester, const Observation& observation) {
@@ -164,7 +169,7 @@ void Tracker::apply_acknowledgment(Entry& entry, End requester, const Observatio
     const Psn next = direction.requests.next();
     const Psn through = type == SyndromeType::ack ? observation.psn : observation.psn.previous();
     const Acknowledged acknowledged = direction.requests.acknowledge(through, observation, done_);
-    if (type == SyndromeType::ack && direction.gaps.open()) doubt_start(entry, requester, acknowledged, observation.acknowledgment->msn);
+    if (type == SyndromeType::ack && direction.missing_before != 0) doubt_start(entry, requester, acknowledged, observation);
     apply_acknowledged(entry, requester, acknowledged, next, observation);
     if (type != SyndromeType::ack || acknowledged.passed_response) direction.order.may_go_back(direction.requests.answered());
     const bool stale = observation.psn.before(direction.requests.acknowledged());  // of a NAK: what it asks for was acknowledged since

@@ -247,7 +247,7 @@ TEST_CASE("PSNs that look as if they were behind may be ahead, where there was t
     way.requests = 1;
     way.acks = way.read_responses = 0;
     way.first_psn = 100;
-    timeline.cm.attempts[0].answered = Instant{0};
+    timeline.cm.attempts[0].requested = timeline.cm.attempts[0].answered = Instant{0};
     timeline.cm.attempts[0].passive.starting_psn = Psn(105);
     const auto told = [&](std::int64_t after) {
         way.first_time = Instant{after};
@@ -257,6 +257,27 @@ TEST_CASE("PSNs that look as if they were behind may be ahead, where there was t
     CHECK(told(kSecond) == 0);
     REQUIRE(told(kMillisecond) == 1);
     CHECK(says(one(timeline, "starting-psn-differs").summary, "with PSN 100, although the REP of"));
+    CHECK(told(-kMillisecond) == 0);  // of a connection before
+    way.incidents.made().gaps.skipped = 5;
+    CHECK(told(kMillisecond) == 0);  // the next request has the PSN that was announced, so the first one's is corrupt
+    way.incidents.made().gaps.skipped = 0;
+    way.incidents.made().corrupt = 1;
+    CHECK(told(kMillisecond) == 0);  // only a corrupt request was seen
+}
+
+TEST_CASE("requests begin ahead of the announced PSN where an ACK shows that none was before, else some may be missing") {
+    Timeline timeline = healthy();
+    Way& way = timeline.connections[0].ways[0];
+    way.requests = std::max<std::uint64_t>(way.requests, 1);
+    way.first_psn = 100;
+    timeline.cm.attempts[0].passive.starting_psn = Psn(95);
+    const auto told = [&] {
+        draw_findings(timeline);
+        return std::ranges::count(timeline.findings, "starting-psn-differs", &Finding::id);
+    };
+    CHECK(told() == 0);
+    way.incidents.made().begun_ahead = true;
+    CHECK(told() == 1);
 }
 
 TEST_CASE("malformed packets with the same bytes are said to be so") {

@@ -125,7 +125,7 @@ void asks_for_psn(Timeline& timeline, std::uint32_t psn) {
     a(timeline).incidents.made().gaps = {.skipped = 5, .network = 5};
     a(timeline).acks = a(timeline).read_responses = 0;
     a(timeline).first_time = Instant{kMillisecond};
-    cm(timeline).answered = Instant{0};
+    cm(timeline).requested = cm(timeline).answered = Instant{0};
     cm(timeline).passive.starting_psn = Psn(psn);
 }
 UlpEvent& add_event(Timeline& timeline, UlpEventKind kind) {
@@ -300,7 +300,7 @@ const std::array kProofs{
     Proof{"pkey-mismatch", kWarning, Party::application, [](T t) { only(a(t).pkeys, Pkey{0x7fff}), only(b(t).pkeys, Pkey{0x7fff}); },
           [](T t) { only(a(t).pkeys, Pkey{0x7fff}); }},
 
-    Proof{"starting-psn-differs", kWarning, Party::requester, [](T t) { asks_for_psn(t, 105); }, [](T t) { asks_for_psn(t, 95); }},
+    Proof{"starting-psn-differs", kWarning, Party::requester, [](T t) { asks_for_psn(t, 110); }, [](T t) { asks_for_psn(t, 95); }},
 
     Proof{"dscp-differs", kWarning, Party::undecided, [](T t) { only(b(t).dscps, std::uint8_t{0}); },
           [](T t) { only(a(t).dscps, std::uint8_t{0}), only(b(t).dscps, std::uint8_t{0}); }},
