@@ -59,8 +59,8 @@ constexpr std::array kRowColumns{
     IntervalColumn{"payload_bytes", "payload", Side::right, count_of<&Interval::payload_bytes>},
     IntervalColumn{"", "rate", Side::right, count_of<&Interval::bytes>,
            [](const IntervalRow& row) {
-               constexpr double kBitsPerByte = 8;
-               return rate_text(kBitsPerByte * per_second(row.interval.bytes, row.length));
+               constexpr double kBits = 8;
+               return rate_text(kBits * per_second(row.interval.bytes, row.length));
            }},
     IntervalColumn{"completed_messages", "", Side::right, count_of<&Interval::messages>},
     IntervalColumn{"retransmitted_packets", "retrans", Side::right, count_of<&Interval::retransmitted>, unless_zero<&Interval::retransmitted>},
