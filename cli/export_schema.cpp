@@ -38,7 +38,7 @@ constexpr std::array kConnectionColumns{
     SchemaColumn{"stalled_sequence_nak_ns", kInteger, "after NAKs for a PSN sequence error"},
     SchemaColumn{"stalled_read_retry_ns", kInteger, "until the rest of a READ was requested again"},
     SchemaColumn{"stalled_undecided_ns", kInteger, "by a NAK or a timer: undecided"},
-    SchemaColumn{"retransmitted_packets", kInteger, "request packets whose PSN had been on the wire before, duplicates left out"},
+    SchemaColumn{"retransmitted_packets", kInteger, "request packets whose PSN had been on the wire before"},
     SchemaColumn{"sequence_naks", kInteger, "NAKs for a PSN sequence error"},
     SchemaColumn{"rnr_naks", kInteger, "RNR NAKs"},
     SchemaColumn{"fatal_naks", kInteger, "NAKs that end the connection"},

@@ -102,7 +102,7 @@ void count_packet(Interval& interval, const Observation& observation, const Pack
     }
     if (observation.congestion_experienced) ++interval.ce_marked;
     if (observation.kind == ObservationKind::pause || observation.kind == ObservationKind::pfc) ++interval.pauses;
-    if (record.retransmission && !record.duplicated) ++interval.retransmitted;
+    if (record.retransmission) ++interval.retransmitted;
     if (observation.kind != ObservationKind::transport) return;
     if (info(observation.opcode).verb == Verb::notify) ++interval.cnps;
     if (record.corrupt || record.mirror_copy) return;

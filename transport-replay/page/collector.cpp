@@ -94,7 +94,7 @@ void Collector::choose_grids() {
             PsnGrid grid{.connection = connection->uid, .requester = end, .first = way.first_psn, .range = 1, .cells = {}, .acknowledged = {}, .requests = {}};
             const Incidents& had = *way.incidents;
             grid.range = static_cast<std::int64_t>(
-                std::clamp<std::uint64_t>(way.requests - had.retransmitted - had.duplicated + had.gaps.skipped, 1, Psn::kMask));
+                std::clamp<std::uint64_t>(way.requests - had.retransmitted - had.doubled.identified + had.gaps.skipped, 1, Psn::kMask));
             grid.cells.resize(kColumns * kPsnRows);
             grid.acknowledged.assign(kColumns, -1);
             grids_.push_back(std::move(grid));

@@ -360,7 +360,13 @@ void Tracker::take_request(WayOf where, const Observation& observation, Repeated
         record.arrival = Arrival::repeated;
         record.retransmission = record.duplicated = true;
         ++way.incidents.made().duplicated;
-        if (observation.ip_id != 0 && direction.order.counts()) way.incidents.made().doubled.add(way.requests);
+        // A sender that counts its packets shows that it did not send it again; of others that is likely at most.
+        if (observation.ip_id != 0 && direction.order.counts()) {
+            way.incidents.made().doubled.add(way.requests);
+        } else {
+            ++way.incidents.made().retransmitted;
+            way.incidents.made().retransmitted_bytes += observation.wire_length;
+        }
         way.incidents.made().note(Oddity::duplicated, observation.frame);
         direction.requests.doubled(observation.psn);
         direction.last_was_doubled = observation.ip_id == 0;

@@ -182,7 +182,7 @@ void check_whole(const Scenario& scenario, const Simulated& simulated, const Tim
         REQUIRE(found.connection != nullptr);
         INFO("flow from " << (flow.from == End::a ? 'a' : 'b') << " to qp " << std::to_underlying(flow.responder_qp));
         CHECK(found.requests().requests == seen.requests);
-        CHECK(found.requests().incidents->retransmitted + found.requests().incidents->duplicated == seen.repeated);
+        CHECK(found.requests().incidents->retransmitted + found.requests().incidents->doubled.identified == seen.repeated);
         CHECK(found.answers().acks == seen.acks);
         CHECK(found.answers().incidents->sequence_naks == seen.sequence_naks);
         CHECK(found.answers().incidents->rnr_naks == seen.rnr_naks);
@@ -365,7 +365,7 @@ TEST_CASE("property: a network that loses and a tap that does: counts of packets
             if (found.connection == nullptr || seen.requests == 0) continue;
             CHECK(found.requests().requests == seen.requests);
             CHECK(found.answers().incidents->sequence_naks == seen.sequence_naks);
-            CHECK(found.requests().incidents->retransmitted + found.requests().incidents->duplicated >= seen.repeated);
+            CHECK(found.requests().incidents->retransmitted + found.requests().incidents->doubled.identified >= seen.repeated);
             CHECK(found.requests().completed <= flow.messages.size());
         }
     });
@@ -384,7 +384,7 @@ TEST_CASE("property: one way only: nothing is known of answers, and it is said s
             if (seen.requests == 0) continue;
             REQUIRE(found.connection != nullptr);
             CHECK(found.connection->confidence == Confidence::none);
-            CHECK(found.requests().incidents->retransmitted == seen.repeated);
+            CHECK(found.requests().incidents->retransmitted + found.requests().incidents->doubled.identified == seen.repeated);
             CHECK(found.requests().completed == 0);
             // The rest of a READ, asked for again, looks like a READ of its own where nothing told how many PSNs it has.
             constexpr auto kReads = static_cast<std::size_t>(MessageKind::read);
