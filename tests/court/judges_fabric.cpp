@@ -8,7 +8,6 @@
 #include <regex>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 namespace qps::court {
 

@@ -250,7 +250,7 @@ Family ulp_events_family() {
                    .advice =
                        "Find out what stopped {>active} during that time: {>passive} drops the association when its timer expires.",
                    .alike = "A keep-alive that the tap missed, or a host that was suspended on purpose, looks the same.",
-                   .limits = "Times are those at the tap: a keep-alive that was delayed in the network counts as late, whoever delayed it.",
+                   .limits = "Times are those at the tap: a keep-alive that was delayed in the network counts as late too.",
                    .draw = keep_alive_late},
         FindingRow{.id = "credits-exhausted",
                    .severity = Severity::note,

@@ -8,7 +8,6 @@
 #include <array>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 namespace qps::transport {
 

@@ -55,20 +55,6 @@ void Tracker::add_peaks(Peaks& peaks) const {
     peaks.add(Need::candidates, told_.most() / ToldPairs::kEach, ToldPairs::kMost / ToldPairs::kEach);
 }
 
-std::uint64_t Tracker::hosts_of(ConnectionId connection) const {
-    const auto place = place_of(connection);
-    if (!place) return 0;
-    const Connection& known = entries_[*place].connection;
-    return hash_of(known.ends[0].address) + hash_of(known.ends[1].address);
-}
-
-std::uint32_t Tracker::path_mtu(const Entry& entry) const {
-    const std::uint32_t seen = std::max(entry.connection.ways[0].path_mtu, entry.connection.ways[1].path_mtu);
-    if (seen != 0) return seen;
-    if (entry.connection.cm_path_mtu) return *entry.connection.cm_path_mtu;
-    return std::max(entry.directions[0].requests.inferred_pmtu(), entry.directions[1].requests.inferred_pmtu());
-}
-
 Tracker::WayOf Tracker::way_of(const Observation& observation, Repetition repetition) {
     const FlowIndex::Slot* slot = index_.slot(observation.flow, observation.flow_hash);
     if (slot == nullptr) {

@@ -1,9 +1,13 @@
-// docs/findings.md is made of the rows of findings, of a finding of each and of the catalogue of facts; QPSCOPE_REWRITE_GOLDEN=1 writes it.
+// The catalogue of facts and the templates over it. docs/findings.md is made of the rows of findings, of a finding of each and of the catalogue of facts; QPSCOPE_REWRITE_GOLDEN=1 writes it.
 #include <tests/support/catch.hpp>
 #include <tests/support/golden.hpp>
 #include <tests/transport-replay/findings/proven_findings.hpp>
 #include <transport-replay/findings/findings.hpp>
+#include <transport-replay/findings/sentence.hpp>
 #include <transport-replay/report/findings.hpp>
+
+#include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -40,4 +44,43 @@ TEST_CASE("the manual of findings has a section for each row, with a finding of 
     for (const FactRow* fact : fact_rows())
         text += fmt::format("| `{}` | {} | {} |\n", json_name(*fact), kUnitNames[static_cast<std::size_t>(fact->unit)], fact->meaning);
     qps::tests::check_golden("../docs/findings.md", text);
+}
+
+TEST_CASE("templates of findings are sound, and name facts of the catalogue") {
+    const auto facts = fact_rows();
+    std::set<std::string_view> names;
+    for (const FactRow* fact : facts) {
+        INFO(fact->name);
+        CHECK(names.insert(fact->name).second);
+        CHECK(std::ranges::all_of(fact->name, [](char c) { return (c >= 'a' && c <= 'z') || c == '_' || (c >= '0' && c <= '9'); }));
+        CHECK((fact->meaning.size() > 10 && fact->meaning.back() != '.'));
+    }
+    for (const FindingRow& row : finding_rows())
+        for (const std::string_view text : {row.sentence, row.advice}) {
+            INFO(row.id << ": " << text);
+            CHECK(fault_of(text, [&](std::string_view name) { return names.contains(name); }) == "");
+        }
+}
+
+TEST_CASE("facts of findings are of the catalogue") {
+    const auto facts = fact_rows();
+    for (const Finding& finding : qps::tests::proven_findings())
+        for (const Fact& fact : finding.facts) {
+            INFO(finding.id << ": " << fact.row->name);
+            CHECK(std::ranges::find(facts, fact.row) != facts.end());
+        }
+}
+
+TEST_CASE("rows of the table of findings have unique kebab-case ids, a clause and a line of meaning") {
+    std::set<std::string_view> ids;
+    for (const FindingRow& row : finding_rows()) {
+        INFO(row.id);
+        CHECK(ids.insert(row.id).second);
+        CHECK(!row.id.empty());
+        CHECK(std::ranges::all_of(row.id, [](char c) { return (c >= 'a' && c <= 'z') || c == '-'; }));
+        CHECK((row.id.front() != '-' && row.id.back() != '-' && row.id.find("--") == std::string_view::npos));
+        CHECK(!row.clause.empty());
+        CHECK((row.meaning.size() > 10 && row.meaning.size() < 80 && row.meaning.back() != '.'));
+        CHECK(row.draw != nullptr);
+    }
 }

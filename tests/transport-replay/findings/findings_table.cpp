@@ -4,9 +4,9 @@
 #include <tests/support/congested_timelines.hpp>
 #include <tests/support/suspects.hpp>
 #include <tests/support/timelines.hpp>
+#include <tests/transport-replay/findings/other_transports.hpp>
 #include <tests/transport-replay/findings/proven_findings.hpp>
 #include <transport-replay/findings/findings.hpp>
-#include <transport-replay/findings/sentence.hpp>
 #include <transport-replay/model/timeline.hpp>
 #include <transport-replay/ulp/operation_sums.hpp>
 
@@ -76,29 +76,6 @@ void eight_connections(Timeline& timeline, bool same_port) {
         Connection& connection = add_connection(timeline);
         add_attempt(timeline, connection);
         if (same_port) only(connection.ways[0].udp_ports, std::uint16_t{49152});
-    }
-}
-IwarpConversation& iwarp(Timeline& timeline) {
-    timeline.connections[0].service = Service::iwarp;
-    IwarpConversation& conversation = timeline.iwarp.conversations.emplace_back();
-    conversation.connection = timeline.connections[0].uid;
-    return conversation;
-}
-UetWay& context(Timeline& timeline) {
-    timeline.connections[0].service = Service::uet;
-    UetConversation& conversation = timeline.uet.conversations.emplace_back();
-    conversation.connection = timeline.connections[0].uid;
-    return conversation.ways[0];
-}
-// Four paths of 100 packets, of which the third sends so many again, and takes so long.
-void paths(Timeline& timeline, std::uint64_t resent, std::int64_t microseconds) {
-    UetWay& way = context(timeline);
-    for (std::uint16_t entropy = 1; entropy <= 4; ++entropy) {
-        UetPath& path = way.paths.emplace_back();
-        path.entropy = entropy;
-        path.packets = 100;
-        path.resent = entropy == 3 ? resent : 1;
-        for (int i = 0; i < 40; ++i) path.delay.add(Duration{(entropy == 3 ? microseconds : 20) * kMicrosecond});
     }
 }
 void heard_one_way(Timeline& timeline) {
@@ -518,36 +495,6 @@ TEST_CASE("a healthy timeline has no findings") {
     CHECK(drawn([](T) {}).findings.empty());
 }
 
-TEST_CASE("rows of the table of findings have unique kebab-case ids, a clause and a line of meaning") {
-    std::set<std::string_view> ids;
-    for (const FindingRow& row : finding_rows()) {
-        INFO(row.id);
-        CHECK(ids.insert(row.id).second);
-        CHECK(!row.id.empty());
-        CHECK(std::ranges::all_of(row.id, [](char c) { return (c >= 'a' && c <= 'z') || c == '-'; }));
-        CHECK((row.id.front() != '-' && row.id.back() != '-' && row.id.find("--") == std::string_view::npos));
-        CHECK(!row.clause.empty());
-        CHECK((row.meaning.size() > 10 && row.meaning.size() < 80 && row.meaning.back() != '.'));
-        CHECK(row.draw != nullptr);
-    }
-}
-
-TEST_CASE("templates of findings are sound, and name facts of the catalogue") {
-    const auto facts = fact_rows();
-    std::set<std::string_view> names;
-    for (const FactRow* fact : facts) {
-        INFO(fact->name);
-        CHECK(names.insert(fact->name).second);
-        CHECK(std::ranges::all_of(fact->name, [](char c) { return (c >= 'a' && c <= 'z') || c == '_' || (c >= '0' && c <= '9'); }));
-        CHECK((fact->meaning.size() > 10 && fact->meaning.back() != '.'));
-    }
-    for (const FindingRow& row : finding_rows())
-        for (const std::string_view text : {row.sentence, row.advice}) {
-            INFO(row.id << ": " << text);
-            CHECK(fault_of(text, [&](std::string_view name) { return names.contains(name); }) == "");
-        }
-}
-
 TEST_CASE("every finding is drawn from what it is about, and not from what it is nearly about") {
     std::set<std::string_view> proven;
     for (const Proof& proof : kProofs) {
@@ -579,15 +526,6 @@ TEST_CASE("findings speak in sentences, one for what happened and one for what t
                 CHECK(std::ranges::is_sorted(finding.packets));
                 CHECK(std::ranges::count(finding.packets, FrameIndex{}) == 0);
             }
-}
-
-TEST_CASE("facts of findings are of the catalogue") {
-    const auto facts = fact_rows();
-    for (const Finding& finding : proven_findings())
-        for (const Fact& fact : finding.facts) {
-            INFO(finding.id << ": " << fact.row->name);
-            CHECK(std::ranges::find(facts, fact.row) != facts.end());
-        }
 }
 
 std::vector<Finding> qps::tests::proven_findings() {
