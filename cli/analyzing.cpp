@@ -403,7 +403,7 @@ void say_recordings(const Options& options, const transport::Timeline& timeline)
 ExitCode finish(const Options& options, const Analyzed& analyzed, Output& output) {
     ExitCode code = output.closed() ? ExitCode::done : analyzed.code;
     if (analyzed.any && code == ExitCode::done) code = report_unknown(options, analyzed.timeline);
-    // Of a damaged file without a single readable packet there is no result.
+    // A damaged file in which no packet can be read has no result.
     const bool result = analyzed.any && code != ExitCode::usage && !(code == ExitCode::damaged && analyzed.frames == 0);
     if (analyzed.any) code = worse(code, say_unjudged(options, analyzed.timeline));
     const auto bad = [&](const Finding& finding) { return options.fail_on && finding.severity >= *options.fail_on; };

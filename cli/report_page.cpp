@@ -47,7 +47,7 @@ std::string bare_command(const Options& options) {
     return command_text(words);
 }
 
-// Nothing where it is no regular file. Without a sandbox none is held.
+// Only regular files have a size. Inputs are held open under a sandbox; without one the name is asked for.
 std::optional<std::uint64_t> size_of(const Options& options, const std::string& name) {
     struct stat status{};
     const auto held = HeldInputs::of(options).file(name);

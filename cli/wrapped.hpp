@@ -14,7 +14,7 @@ inline constexpr std::size_t kLineWidth = 100;  // of reports: what fits beside 
 // From now on reports have lines of at most so many columns, or kLineWidth if that is fewer. Once, before anything is printed.
 void set_line_width(std::size_t columns);
 [[nodiscard]] std::size_t line_width();
-// Of tables: all of the terminal; without one they are as wide as they are.
+// Tables take the whole width of the terminal; without a terminal nothing limits them.
 [[nodiscard]] std::size_t table_width();
 
 // Words in lines of at most line_width() columns, each after `indent` spaces; the first line begins with `start` instead,

@@ -81,7 +81,7 @@ constexpr std::array kOptionGroups{
 
 bool is_listed(std::string_view list, std::string_view name) { return list.find(fmt::format(" {} ", name)) != std::string_view::npos; }
 
-// As people type it: -o, --map.
+// The name of an option as people type it: -o, --map.
 std::string typed_name(const CLI::Option& option) {
     return option.get_snames().empty() ? "--" + option.get_lnames().front() : "-" + option.get_snames().front();
 }

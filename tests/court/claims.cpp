@@ -54,7 +54,7 @@ std::vector<Claim> altered(const Claim& claim) {
     return out;
 }
 
-// What another claim says that this one does not.
+// Names the first fact in which `claim` differs from `other`; without one, the sentence of `other`.
 std::string difference(const Claim& claim, const Claim& other) {
     for (const auto& [name, value] : other.facts)
         if (claim.facts.at(name) != value) return fmt::format("{} = {}: {}", name, std::get<double>(value), claim.sentence);

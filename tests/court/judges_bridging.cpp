@@ -16,7 +16,7 @@ namespace {
 constexpr std::int64_t kASecondLong = 1'000'000'000;
 constexpr std::int64_t kTakes = 10 * kASecondLong;
 
-// What becomes of frames of a priority.
+// ETS assigns each priority a selection and a share of the bandwidth; this is the one of a single priority.
 struct ShareOf {
     std::string selection;                // in words; "" of a share of the bandwidth
     std::uint32_t percent = 0;            // of which
@@ -47,7 +47,7 @@ std::string mac_at(const Octets& frame, std::size_t at) {
     return text;
 }
 
-// As facts have them.
+// Facts hold lists of numbers as texts.
 std::vector<std::string> listed(const std::set<std::uint32_t>& priorities) {
     std::vector<std::string> texts;
     for (const std::uint32_t one : priorities) texts.push_back(std::to_string(one));
@@ -216,7 +216,7 @@ void lossless(Hearing& hearing) {
     whether_it_lasts(hearing, *both, a.said.lossless_willing, b.said.lossless_willing);
 }
 
-// Of the end whose facts begin so.
+// `end` is the prefix of the facts that describe one end of the link.
 void equal_share(Hearing& hearing, const std::string& end, const ShareOf& shown) {
     hearing.expect(hearing.word(end + "_selection").value_or("") == shown.selection, "the " + end + " selects by " + shown.selection);
     if (!shown.selection.empty()) return;
