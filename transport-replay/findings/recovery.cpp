@@ -268,7 +268,8 @@ Family recovery_family() {
                        "or a tap that lacks the answers, looks alike: who has an answer to everything did not give up.",
                    .limits =
                        "The completion status is inferred: that nothing followed the last retry shows it, not a packet. Why the responder "
-                       "did not answer is known as far as other packets of it tell.",
+                       "did not answer is known as far as other packets of it tell. Retries before the first frame of the capture are "
+                       "not counted.",
                    .draw = retries_exceeded},
         FindingRow{.id = "rnr-retries-exceeded",
                    .severity = Severity::error,
@@ -286,7 +287,7 @@ Family recovery_family() {
                        "requester never gives up, so that what ends such a connection is something else.",
                    .limits =
                        "How many receives are posted, and the rnr_retry of the requester where CM was not captured. The completion status is "
-                       "inferred from the silence after the last NAK.",
+                       "inferred from the silence after the last NAK. RNR NAKs before the first frame of the capture are not counted.",
                    .draw = rnr_retries_exceeded},
         FindingRow{.id = "go-back-n-loss",
                    .severity = Severity::warning,
