@@ -115,7 +115,7 @@ void operation_unanswered(Hearing& hearing) {
         if (!one.answered && one.code == proof->code) open.push_back(&one);
     hearing.equal_fact("unanswered", static_cast<double>(open.size()));
     const auto waited = hearing.number("first_waited_ns");
-    const bool released = hearing.flag("disconnected");
+    const bool released = hearing.flag("requester_disconnected");
     if (open.empty()) return;
     const auto fits = [&](std::int64_t end) {
         return waited == static_cast<double>(end - open.front()->asked.time) || waited == static_cast<double>(end - open.front()->asked.begun);

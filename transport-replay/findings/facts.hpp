@@ -71,6 +71,7 @@ inline constexpr FactRow kClocksDiffer{"clocks_differ", Unit::flag, "the clocks 
 
 // Of connections that are set up, and of upper-layer protocols on them.
 inline constexpr FactRow kByActive{"by_active", Unit::flag, "the active side did it, and not the passive side"};
+inline constexpr FactRow kRequesterDisconnected{"requester_disconnected", Unit::flag, "the requester disconnected before there was an answer"};
 inline constexpr FactRow kRequestsSent{"requests_sent", Unit::count, "requests that were sent, repeated ones included"};
 inline constexpr FactRow kMadStatus{"mad_status", Unit::number, "status of the management datagram that answered"};
 inline constexpr FactRow kUpperProtocol{"upper_protocol", Unit::word, "the upper-layer protocol: NVMe over RDMA, iSER, RPC over RDMA or another"};
@@ -93,7 +94,7 @@ inline constexpr std::array kShared{
     &kShare, &kInterval, &kSingleWait, &kExponent, &kLongestExponent, &kExponentTime, &kAgreeingWaits, &kNegotiatedExponent, &kNegotiatedTime,
     &kSilence, &kStartingPsn, &kAnnouncedPsn, &kCnps, &kRnrNaks, &kRnrTimer, &kRnrCode, &kSequenceNaks,
     &kActiveSide, &kPassiveSide, &kFirstEnd, &kSecondEnd, &kFromHost, &kToHost, &kDscp, &kInterface,
-    &kByActive, &kRequestsSent, &kMadStatus, &kUpperProtocol, &kUpperOperation, &kOperations, &kLacksPackets, &kSpan, &kShareOfTime,
+    &kByActive, &kRequesterDisconnected, &kRequestsSent, &kMadStatus, &kUpperProtocol, &kUpperOperation, &kOperations, &kLacksPackets, &kSpan, &kShareOfTime,
 };
 
 }  // namespace qps::transport::facts

@@ -41,7 +41,6 @@ constexpr FactRow kReadLength{"read_length", Unit::bytes, "bytes of a READ, on a
 constexpr FactRow kReadTook{"read_took", Unit::duration, "time from its request to its last response, on average"};
 constexpr FactRow kAllowedRate{"allowed_rate", Unit::bits_per_second, "the rate that such READs, so many at once, allow"};
 constexpr FactRow kMessages{"messages", Unit::count, "messages that had no answer"};
-constexpr FactRow kRequesterDisconnected{"requester_disconnected", Unit::flag, "the requester disconnected without an answer"};
 constexpr FactRow kSilentFor{"silent_for", Unit::duration, "time from the last packet until the capture ended, or the requester disconnected"};
 
 constexpr std::uint8_t kInvalidRequest = 1, kRemoteAccess = 2, kRemoteOperational = 3;  // NAK codes, 9.7.5.2
@@ -368,7 +367,7 @@ Family refusal_family() {
     static constexpr std::array kOwn{
         &kLength,     &kAddress,   &kRKey,     &kPayload,      &kLastValidLength, &kLastValidAddress, &kLastValidRKey,   &kOffer,
         &kOfferedLength, &kOfferedAddress, &kOfferedRKey, &kOffers, &kFirstPsn, &kRepeatedRead, &kNakCode, &kReadsOutstanding,
-        &kNegotiatedDepth, &kAtMost, &kReadLength, &kReadTook, &kAllowedRate, &kMessages, &kRequesterDisconnected, &kSilentFor,
+        &kNegotiatedDepth, &kAtMost, &kReadLength, &kReadTook, &kAllowedRate, &kMessages, &kSilentFor,
     };
     static constexpr std::array kRows{
         FindingRow{.id = "remote-access-error",

@@ -29,7 +29,6 @@ constexpr FactRow kFailures{"failures", Unit::count, "operations that failed wit
 constexpr FactRow kEverydayStatus{"everyday_status", Unit::flag, "the status is one that healthy programs see all the time"};
 constexpr FactRow kUnanswered{"unanswered", Unit::count, "operations that had no answer"};
 constexpr FactRow kFirstWaited{"first_waited", Unit::duration, "time from the first of them to the end of the capture, or until the requester disconnected"};
-constexpr FactRow kRequesterLeft{"disconnected", Unit::flag, "the requester disconnected"};
 constexpr FactRow kEarlyAnswers{"early_answers", Unit::flag, "other answers were recorded before their requests, and perhaps one of these was"};
 constexpr FactRow kSlowOperations{"slow_operations", Unit::count, "operations that took at least ten times the median"};
 constexpr FactRow kMoreWereSlow{"more_were_slow", Unit::flag, "that is as many as are kept: there may have been more"};
@@ -234,7 +233,7 @@ void operation_unanswered(const Timeline& timeline, const Emit& emit) {
                            .events = std::move(waiting.events)};
         draft.facts.emplace_back(kUnanswered, waiting.count);
         draft.facts.emplace_back(kFirstWaited, (waiting.release == nullptr ? timeline.end_of(connection) : waiting.release->time) - first.asked);
-        draft.facts.emplace_back(kRequesterLeft, waiting.release != nullptr);
+        draft.facts.emplace_back(kRequesterDisconnected, waiting.release != nullptr);
         draft.facts.emplace_back(kLacksPackets, lacks);
         draft.facts.emplace_back(kEarlyAnswers, early);
         emit(std::move(draft));
@@ -321,7 +320,7 @@ Family ulp_operations_family() {
                    .by_order = true,
                    .sentence =
                        "{responder:host} never answered {upper_operation} from {requester:host} ({upper_protocol}), requested {unanswered:times}, first "
-                       "{first_waited} before [disconnected?{requester:host} disconnected|the capture ended][capture_lacks_packets?; the capture lacks "
+                       "{first_waited} before [requester_disconnected?{requester:host} disconnected|the capture ended][capture_lacks_packets?; the capture lacks "
                        "packets, and perhaps the answer][early_answers?; other answers were recorded before their requests, and perhaps this one was].",
                    .advice =
                        "Look on {responder:host} for requests that hang, and check their timeout on {requester:host}; the tap may also have missed answers.",
@@ -365,7 +364,7 @@ Family ulp_operations_family() {
                    .draw = serialised_io},
     };
     static constexpr std::array kOwn{
-        &kUpperStatus, &kFailures, &kEverydayStatus, &kUnanswered, &kFirstWaited, &kRequesterLeft, &kEarlyAnswers, &kSlowOperations, &kMoreWereSlow,
+        &kUpperStatus, &kFailures, &kEverydayStatus, &kUnanswered, &kFirstWaited, &kEarlyAnswers, &kSlowOperations, &kMoreWereSlow,
         &kTruncated, &kSlowest, &kMedian, &kP99, &kEpisodesMeanwhile, &kPausesMeanwhile, &kSlowPart, &kMeanLatency,
     };
     return {kRows, kOwn};
